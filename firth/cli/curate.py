@@ -37,7 +37,7 @@ def _curate(recipe: "Recipe", execute: execution.Execute, root: pathlib.Path) ->
 def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     from rich.console import Console
 
-    from firth.cli.summary import corpus_line, funnel_table, next_commands, schema_lines
+    from firth.cli.summary import corpus_lines, funnel_table, next_commands, schema_lines
     from firth.corpus.report.limits import report_warnings
     from firth.reports.threshold_results import distance_lines
 
@@ -46,7 +46,8 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     console.print()
     console.print(funnel_table(report["funnel"]))
     console.print()
-    console.print(corpus_line(report["funnel"]), markup=False)
+    for line in corpus_lines(report):
+        console.print(line, markup=False)
     for warning in report_warnings(report):
         console.print(f"warning: {warning}", markup=False)
     console.print(f"documents: {result.outputs['Curator']['examples']}", markup=False)

@@ -24,6 +24,15 @@ Directory = Annotated[str, typer.Argument(metavar="DIR", help="Folder of the mod
 Name = Annotated[
     str | None, typer.Option("--name", help="Name among the runs; the folder's name if it is not given.")
 ]
+Begin = Annotated[
+    str | None,
+    typer.Option(
+        "--begin",
+        metavar="cls|none",
+        help="Token that texts and prompts of a decoder begin with (objective.begin), such as GPT-2's "
+        "<|endoftext|>; as published if it is not given.",
+    ),
+]
 _SHOWN = 5
 _PROGRESS = logging.getLogger("firth.progress")
 Draw = Callable[[str, int, int], None]
@@ -60,13 +69,22 @@ def _nothing() -> None:
 
 
 def _command(format: Format) -> Callable[..., None]:
-    def command(directory: Directory, name: Name = None, root: commands.Root = commands.DEFAULT_ROOT) -> None:
-        _import(format, directory, name or os.path.basename(os.path.abspath(directory)), root)
+    def command(
+        directory: Directory,
+        name: Name = None,
+        root: commands.Root = commands.DEFAULT_ROOT,
+        begin: Begin = None,
+    ) -> None:
+        choices = {} if begin is None else {"begin": begin}
+        _import(format, directory, name or os.path.basename(os.path.abspath(directory)), root, choices)
 
-    return command
+    def plain(directory: Directory, name: Name = None, root: commands.Root = commands.DEFAULT_ROOT) -> None:
+        command(directory, name, root)
+
+    return command if format.choices else plain
 
 
-def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> None:
+def _import(format: Format, directory: str, name: str, root: pathlib.Path, choices: dict[str, str]) -> None:
     from firth.cli.bundles import new_run_folder
 
     place = new_run_folder(root, name)
@@ -81,7 +99,7 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> No
     def work() -> "Read":
         from firth.pipelines.imported_models import import_run
 
-        return import_run(format, directory, place)
+        return import_run(format, directory, place, **choices)
 
     with drawing_import(terminal(err=True)):
         read = run_quietly(work, "import", {InteropError: ExitCode.USAGE})

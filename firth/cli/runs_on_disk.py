@@ -68,17 +68,17 @@ class RunOnDisk:
     def curves(self) -> pathlib.Path | None:
         """Folder of the training's `history.jsonl`, which may still grow; None if there is no such file.
 
-        A history from before the last change of the recipe belongs to another training.
+        A history from before the last change of the recipe belongs to another training. Of the others it is
+        that of the last attempt, whose folder has the highest number; without one, the longest.
         """
         outputs = self.summary.get("outputs", {}) if self.is_finished else {}
         if recorded := outputs.get("Trainer", {}).get("model_run"):
             # By its number, because the whole folder may have been moved.
             return self.directory / MODEL_RUNS / pathlib.Path(recorded).name
         found = [path for pattern in _HISTORIES for path in self.directory.glob(pattern)]
-        newest = max(found, key=_changed, default=None)
-        if newest is None or _changed(newest) < _changed(self.directory / RECIPE_FILE):
-            return None
-        return newest.parent
+        begun = _changed(self.directory / RECIPE_FILE)
+        last = max((path for path in found if _changed(path) >= begun), key=_attempt_and_step, default=None)
+        return None if last is None else last.parent
 
 
 def read_run(directory: pathlib.Path) -> RunOnDisk:
@@ -119,6 +119,13 @@ def run_named(root: pathlib.Path, name: str) -> RunOnDisk | None:
     """Returns the run of a name below the root, or in a folder; None if there is no such run."""
     folders = (root / name, pathlib.Path(name))
     return next((read_run(folder) for folder in folders if (folder / RECIPE_FILE).exists()), None)
+
+
+def _attempt_and_step(history: pathlib.Path) -> tuple[int, int]:
+    """Returns the number of a training's attempt, -1 next to checkpoints, and the last step."""
+    attempt, lines = history.parent.name, storage.read_json_lines(history)
+    is_attempt = history.parent.parent.name == pathlib.PurePath(MODEL_RUNS).name and attempt.isdecimal()
+    return int(attempt) if is_attempt else -1, lines[-1]["step"] if lines else -1
 
 
 def _digest(path: pathlib.Path) -> str:

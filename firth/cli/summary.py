@@ -37,7 +37,8 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     console.print()
     if (folder := result.outputs.get("Curator", {}).get("report")) is not None:
         report = storage.read_json(folder / "corpus_report.json")
-        console.print(corpus_line(report["funnel"]))
+        for line in corpus_lines(report):
+            console.print(line, markup=False)
     for line in distance_lines(result.outputs):
         console.print(line, markup=False)
     if result.start is not None:
@@ -194,6 +195,19 @@ def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> "Table":
     return table
 
 
+def corpus_lines(report: Mapping[str, Any]) -> list[str]:
+    """Returns the documents of a corpus report in words, and the files that an interrupted run had cleaned.
+
+    Example:
+
+    >>> corpus_lines({"funnel": [], "continued_files": 3})[1:]
+    ['cleaning: 3 files from an earlier run']
+    """
+    continued = report.get("continued_files", 0)
+    line = f"cleaning: {continued:,} file{'' if continued == 1 else 's'} from an earlier run"
+    return [corpus_line(report["funnel"]), *([line] if continued else [])]
+
+
 def corpus_line(funnel: Sequence[Mapping[str, Any]]) -> str:
     """Returns the numbers of documents read, kept, dropped and rejected, in words.
 
@@ -300,4 +314,5 @@ def skew_lines(result: "RunResult") -> list[str]:
 
 def _report(result: "RunResult", component: str) -> dict[str, Any]:
     folder = result.outputs.get(component, {}).get("examples")
-    return {} if folder is None else storage.read_json(folder / "report.json")
+    found: dict[str, Any] = {} if folder is None else storage.read_json(folder / "report.json")
+    return found

@@ -106,4 +106,5 @@ def statistics_of(artifact: Artifact, split: str) -> statistics_pb2.DatasetFeatu
 
 def splits_of(artifact: Artifact) -> list[str]:
     """Returns the names of an artifact's splits."""
-    return artifact_utils.decode_split_names(artifact.split_names)
+    names: list[str] = artifact_utils.decode_split_names(artifact.split_names)
+    return names

@@ -67,7 +67,8 @@ def stamp_splits(examples: Artifact, splits: Iterable[str]) -> None:
 
 def model_folder(model: Artifact) -> str:
     """Returns the folder of the SavedModel of an exported model."""
-    return path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
+    folder: str = path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
+    return folder
 
 
 def keep_files(folder: str, *names: str) -> str:

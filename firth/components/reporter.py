@@ -22,7 +22,7 @@ from firth.components.artifacts import (
     ServingReport,
     Tokenizer,
 )
-from firth.components.declaration import Artifacts, Component, Properties, declare
+from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
 from firth.recipes import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.reports import ArtifactRecord, ReportInputs, collect_run, render_report
@@ -56,8 +56,12 @@ class ReportExecutor(base_executor.BaseExecutor, abc.ABC):
         """Returns the page."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes `report.html`."""
-        artifacts = {name: found[0] for name, found in input_dict.items() if found}
+        """Writes `report.html`.
+
+        Raises:
+            ValueError: if several artifacts of one input come in.
+        """
+        artifacts = {name: only_artifact(input_dict, name) for name, found in input_dict.items() if found}
         folders = {name: each.uri for name, each in artifacts.items()}
         known = {each.name for each in dataclasses.fields(ReportInputs)}
         model, pushed = artifacts["model"], artifacts.get("pushed_model")

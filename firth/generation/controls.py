@@ -53,7 +53,8 @@ class Controls(NamedTuple):
         Args:
             rows: Numbers of rows, int32 [n].
         """
-        return tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
+        taken: Controls = tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
+        return taken
 
 
 def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Controls:

@@ -92,7 +92,8 @@ def load_generator(
         ...
     ValueError: engine: there is no 'ctranslate'; did you mean ctranslate2?
     """
-    return opened("generator_of", engine, folder, {"dtype": dtype, **options})
+    made: TextGenerator = opened("generator_of", engine, folder, {"dtype": dtype, **options})
+    return made
 
 
 def generate(model: Any, prompts: Any, requests: "Requests" = None, **values: Any) -> Any:

@@ -135,7 +135,8 @@ class PromptFraming:
 
     def room(self, prompt: FramedPrompt) -> int:
         """Returns the most tokens that can be written after a prompt, the end included."""
-        return self.goal.written_places(self.sequences, len(prompt.ids))
+        room: int = self.goal.written_places(self.sequences, len(prompt.ids))
+        return room
 
     def batch(self, prompts: Sequence[FramedPrompt]) -> Prompts:
         """Returns prompts as one batch, as long as the next power of two, or as the longest that is read."""

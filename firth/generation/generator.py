@@ -96,7 +96,8 @@ class Generator(TextGenerator):
                 return writing, prompt_log_probabilities(self.reader, prompts, states, scores)
 
             self._made[key] = (decoding, _Graph(start, single), _Graph(decoding.go_on, single))
-        return self._made[key]
+        made: tuple[Any, _Graph, _Graph] = self._made[key]
+        return made
 
     def _decoding(self, sampler: Any) -> Any:
         """Returns the decoder of a sampler; see `SAMPLERS`."""

@@ -202,7 +202,8 @@ def reader_of(model: BackboneWithHeads, tokenizer: Any, start: tuple[int, ...]) 
         raise ValueError(
             f"a model of the architecture {architecture} does not write; one of {', '.join(READERS)} does"
         )
-    return READERS[architecture](model, tokenizer, start)
+    made: TokenReader = READERS[architecture](model, tokenizer, start)
+    return made
 
 
 def _word_reader(model: BackboneWithHeads, tokenizer: Any, start: tuple[int, ...]) -> WordReader:

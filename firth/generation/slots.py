@@ -110,7 +110,8 @@ def joined(slots: Slots, slot: tf.Tensor, begun: Slots) -> Slots:
         is_slot = tf.range(known.shape[0]) == slot
         return tf.where(tf.reshape(is_slot, [-1] + [1] * (known.shape.rank - 1)), new, known)
 
-    return tf.nest.map_structure(one, slots, begun)
+    made: Slots = tf.nest.map_structure(one, slots, begun)
+    return made
 
 
 def padded(begun: Slots, slots: Any) -> Slots:
@@ -120,7 +121,8 @@ def padded(begun: Slots, slots: Any) -> Slots:
         missing = [(0, most - size) for size, most in zip(tensor.shape[1:], like.shape[1:])]
         return tf.pad(tensor, [(0, 0), *missing]) if any(size for _, size in missing) else tensor
 
-    return tf.nest.map_structure(one, begun, slots)
+    made: Slots = tf.nest.map_structure(one, begun, slots)
+    return made
 
 
 def mask_words(vocabulary: int) -> int:

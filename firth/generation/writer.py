@@ -51,7 +51,8 @@ class Writing(NamedTuple):
         Args:
             rows: Numbers of rows, int32 [n].
         """
-        return tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
+        taken: Writing = tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
+        return taken
 
 
 class DecodedTexts(NamedTuple):
@@ -100,7 +101,8 @@ class Decoder(Generic[State]):
         def continues(number: tf.Tensor, state: State) -> tf.Tensor:
             return (number < steps) & tf.reduce_any(state.ended == RUNNING)
 
-        return tf.while_loop(continues, body, (tf.constant(0), state))[1]
+        made: State = tf.while_loop(continues, body, (tf.constant(0), state))[1]
+        return made
 
     def with_ended(self, state: State, rows: tf.Tensor) -> State:
         """Returns the texts after the caller has ended some of them.
@@ -109,7 +111,8 @@ class Decoder(Generic[State]):
             state: Texts so far.
             rows: True for rows that end, bool [batch].
         """
-        return state._replace(ended=tf.where((state.ended == RUNNING) & rows, BY_CALLER, state.ended))
+        made: State = state._replace(ended=tf.where((state.ended == RUNNING) & rows, BY_CALLER, state.ended))
+        return made
 
 
 class Writer(Decoder[Writing]):
@@ -264,7 +267,8 @@ class WritingDecoder(Decoder[State]):
             state: Texts so far.
             rows: True for rows that end, bool [batch].
         """
-        return state._replace(writing=self._writer.with_ended(state.writing, rows))
+        made: State = state._replace(writing=self._writer.with_ended(state.writing, rows))
+        return made
 
 
 def _put(rows: tf.Tensor, place: tf.Tensor, values: tf.Tensor, going: tf.Tensor) -> tf.Tensor:

@@ -128,6 +128,30 @@ class Incoming:
     weights: Iterable[tuple[str, npt.NDArray[Any]]]
 
 
+def beginning_with(
+    objective: AnyObjective, begin: str | None, tokenizer: AnyTokenizer, path: str
+) -> AnyObjective:
+    """Returns an objective with another `begin`; the same one if none is given.
+
+    Raises:
+        InteropError: for an objective without this key, an unknown value, and one that the tokenizer lacks.
+    """
+    if begin is None:
+        return objective
+    if "begin" not in type(objective).model_fields:
+        raise InteropError(f"{path}: begin: {begin!r}: objective.kind: {objective.kind} has no such key")
+    try:
+        made: AnyObjective = type(objective)(**{**dict(objective), "begin": begin})
+    except ValueError as error:
+        raise InteropError(f"{path}: {error}") from None
+    pieces = getattr(getattr(tokenizer, "specials", None), "by_role", {})
+    if lacking := [role for role in made.text_frame.before if role not in pieces]:
+        raise InteropError(
+            f"{path}: begin: {begin!r}: the tokenizer has no {lacking[0]}, only {sorted(pieces)}"
+        )
+    return made
+
+
 @dataclasses.dataclass(frozen=True)
 class Imported:
     """A model of another library: all but its weights.
@@ -238,6 +262,7 @@ def _tokenizer_config(tokenizer: AnyTokenizer, rows: int) -> AnyTokenizerConfig:
     sizes = {"vocabulary_size": rows}
     if sentinels := len(tokenizer.sentinel_ids):
         sizes["sentinels"] = sentinels
-    return config_of(
+    config: AnyTokenizerConfig = config_of(
         "tokenizer", AnyTokenizerConfig, {"kind": tokenizer.kind, **sizes, **tokenizer.recipe_settings}
     )
+    return config

@@ -100,6 +100,7 @@ class Format:
         signs: Patterns of files that tell a folder of it, each with a key that the file's JSON has, or with
             none.
         options: What may be chosen when a model goes out, by the names of arguments.
+        choices: What may be chosen when a model comes in, by the names of arguments.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Format:
     use: str = ""
     signs: tuple[tuple[str, str], ...] = ()
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    choices: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def reads(self) -> bool:
@@ -140,23 +142,29 @@ class Format:
         model = folder if folder.count("/") == 1 and folder[0] not in "./~" else f"OWNER/{name}"
         check_folder(folder, self.download.format(model=model, folder=folder, name=name))
 
-    def import_model(self, path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
+    def import_model(
+        self, path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str, **choices: str
+    ) -> Read:
         """Writes the model in a folder of this format as a bundle.
 
         Args:
             path: Path of the folder.
             folder: Place of the bundle, where nothing is.
             name: Name of the model.
+            **choices: Choices of the format, by the names in `choices`.
 
         Returns:
             Which weights the folder lacks, and which the model has no place for.
 
         Raises:
-            firth.interop.errors.InteropError: for what cannot be read, or cannot be expressed here.
+            firth.interop.errors.InteropError: for what cannot be read, or cannot be expressed here, and for
+                an unknown choice, with the nearest.
             FileExistsError: if there is something in the bundle's place.
         """
+        self._check_names(choices, self.choices)
         self.check_folder(path)
-        return self._module().import_model(path, folder, name)
+        read: Read = self._module().import_model(path, folder, name, **choices)
+        return read
 
     def export_model(
         self, bundle: str | os.PathLike[str], folder: str | os.PathLike[str], **options: str
@@ -176,13 +184,17 @@ class Format:
                 that the format cannot express.
             FileExistsError: if there is something in the folder's place.
         """
+        self._check_names(options, self.options)
+        written: Written = self._module().export_model(bundle, folder, **options)
+        return written
+
+    def _check_names(self, given: Mapping[str, str], known: Mapping[str, str]) -> None:
         from firth.recipes.base.errors import suggest
 
-        for name in options:
-            if name not in self.options:
-                known = suggest(name, self.options) if self.options else "it has none"
-                raise InteropError(f"{self.title} has no option {name!r}; {known}")
-        return self._module().export_model(bundle, folder, **options)
+        for name in given:
+            if name not in known:
+                nearest = suggest(name, known) if known else "it has none"
+                raise InteropError(f"{self.title} has no option {name!r}; {nearest}")
 
     def _module(self) -> Any:
         return importlib.import_module(self.package)
@@ -196,6 +208,7 @@ def _has_sign(folder: str, pattern: str, key: str) -> bool:
 
 
 _HEADS = {"heads": "untrained writes heads that nobody has trained, which are left out otherwise"}
+_BEGIN = {"begin": "cls or none: the token that texts of a decoder begin with; without it, as published"}
 _HUGGING_FACE = Format(
     "hf",
     "Hugging Face",
@@ -210,6 +223,7 @@ _HUGGING_FACE = Format(
         "dtype": "float32, bfloat16 or float16; without it, that of each imported tensor",
         **_HEADS,
     },
+    choices=_BEGIN,
 )
 
 _ELMO = Format(
@@ -235,6 +249,7 @@ _KERAS_HUB = Format(
         "tokenizer": "near writes one that reads some texts otherwise, which is left out otherwise",
         **_HEADS,
     },
+    choices=_BEGIN,
 )
 
 _ONNX = Format(

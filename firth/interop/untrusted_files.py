@@ -29,7 +29,8 @@ def read_bytes(path: str) -> bytes:
     """Returns the content of a file."""
     try:
         with storage.open_file(check_file(path)) as file:
-            return file.read()
+            content: bytes = file.read()
+            return content
     except OSError as error:
         raise InteropError(f"{path} cannot be read: {error.strerror}") from None
 

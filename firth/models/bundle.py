@@ -144,7 +144,8 @@ def open_weights(folder: str | os.PathLike[str]) -> Iterator[TensorFile]:
 
 def stored_dtypes(file: TensorFile) -> dict[str, list[str]]:
     """Returns the dtypes of the tensors that a bundle's weights were made of, by path."""
-    return json.loads(file.metadata.get(_STORED, "{}"))
+    stored: dict[str, list[str]] = json.loads(file.metadata.get(_STORED, "{}"))
+    return stored
 
 
 def untrained_weights(file: TensorFile) -> tuple[str, ...]:

@@ -198,4 +198,5 @@ def states_at(
     """
     if encoder_alone:
         return gather_tokens(states_of(backbone, features, encoder_alone, training), places)
-    return backbone.states_at(features, places, training)
+    states: Tensor = backbone.states_at(features, places, training)
+    return states

@@ -22,7 +22,9 @@ RECIPE_FILE = "recipe.yaml"
 SERVING_FOLDER = "serving"
 
 
-def import_run(format: "Format", path: str | os.PathLike[str], run_dir: pathlib.Path) -> "Read":
+def import_run(
+    format: "Format", path: str | os.PathLike[str], run_dir: pathlib.Path, **choices: str
+) -> "Read":
     """Makes a model of another library a folder among the runs: its bundle, and a SavedModel to be asked.
 
     `firth predict` asks it, a recipe's `base` continues from it, and `firth.models.load_model` reads its
@@ -35,7 +37,7 @@ def import_run(format: "Format", path: str | os.PathLike[str], run_dir: pathlib.
     read: list[Read] = []
 
     def fill(bundle: str) -> dict[str, Any]:
-        read.append(format.import_model(path, bundle, run_dir.name))
+        read.append(format.import_model(path, bundle, run_dir.name, **choices))
         return {"imported_from": format.title, **dataclasses.asdict(read[0])}
 
     _make(run_dir, fill)

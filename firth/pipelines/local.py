@@ -62,6 +62,8 @@ from firth.recipes.run.adapting import AdaptingRecipe
 if TYPE_CHECKING:
     from tfx.orchestration.pipeline import Pipeline
 
+    from firth.tasks.labelled.handed_data import HandedData
+
 __all__ = [
     "CurationResult",
     "RunFailedError",
@@ -79,6 +81,8 @@ __all__ = [
 LOCK_FILE = ".lock"
 PIPELINE_FOLDER = "pipeline"
 SERVING_FOLDER = "serving"
+# The component that takes the labelled data that have been read.
+_READER = "LabelledExampleGen"
 
 OnEvent = Callable[[Event], None]
 # Makes a recipe's pipeline in a folder, with options of Beam.
@@ -105,6 +109,7 @@ class RunOptions:
         reuse_folder: True to run in the folder even if made from another recipe, other sources or data.
         metadata: Path of a file of SQLite, or URL of a database without its password, which runs may share;
             that of the recipe, or a file in the run's folder, if it is not given.
+        records: Labelled data of the recipe, if they have been read already.
     """
 
     name: str | None = None
@@ -113,6 +118,7 @@ class RunOptions:
     beam_pipeline_args: Sequence[str] = ()
     reuse_folder: bool = False
     metadata: str = ""
+    records: "HandedData | None" = None
 
 
 _USUAL = RunOptions()
@@ -148,7 +154,10 @@ def finetune(
     options: RunOptions = _USUAL,
 ) -> RunResult:
     """Runs the fine-tuning pipeline of a recipe in `root/name`, reusing whatever has not changed."""
-    return _run(_Job(recipe, root, options, create_local_finetuning_pipeline), collect_run)
+    from firth.tasks.labelled.handed_data import handing_down
+
+    with handing_down(options.records):
+        return _run(_Job(recipe, root, options, create_local_finetuning_pipeline), collect_run)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,6 +218,9 @@ def _execute(job: _Job, log_path: pathlib.Path) -> tuple[ComponentResult, ...]:
         timings.record(event)
         if event["kind"] == "component" and event["state"] in ("finished", "cached"):
             ended.append(ComponentResult(**{key: event[key] for key in ComponentResult.__annotations__}))
+            if event["name"] == _READER and job.options.records is not None:
+                # From the cache, it has not taken them.
+                job.options.records.found = None
         job.options.on_event(event)
 
     with (

@@ -22,10 +22,11 @@ from firth.pipelines import local
 from firth.recipes.reading.adapting import adapts, load_adapting_recipe
 from firth.recipes.reading.loading import load_recipe
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.tasks.task_options import read_for
+from firth.tasks.task_options import read_to_hand_down
 
 # As `firth run` ends.
 _NOT_BLESSED = 3
+_VERBOSE = local.RunOptions(verbose=True)
 
 
 class RecipeRunner(LocalDagRunner):
@@ -34,9 +35,15 @@ class RecipeRunner(LocalDagRunner):
     `tfx pipeline create` replaces `LocalDagRunner.run`, so that nothing runs.
     """
 
-    def __init__(self, recipe: RunRecipe, root: pathlib.Path, run: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        recipe: RunRecipe,
+        root: pathlib.Path,
+        run: Callable[..., Any],
+        options: local.RunOptions = _VERBOSE,
+    ) -> None:
         super().__init__()
-        self._recipe, self._root, self._run_recipe = recipe, root, run
+        self._recipe, self._root, self._run_recipe, self._options = recipe, root, run, options
 
     def run_with_ir(self, pipeline: Any, run_options: Any = None) -> None:
         """Runs the recipe's pipeline, which is made again once the devices that it asks for are there.
@@ -48,7 +55,7 @@ class RecipeRunner(LocalDagRunner):
         if run_options is not None:
             raise ValueError("the whole pipeline runs: no options are taken")
         try:
-            result = self._run_recipe(self._recipe, self._root, local.RunOptions(verbose=True))
+            result = self._run_recipe(self._recipe, self._root, self._options)
         except (local.RunFolderError, local.RunLockedError) as error:
             sys.exit(f"error: {error}")
         if not result.blessed:
@@ -71,9 +78,11 @@ def main() -> None:
 
 def _prepared(name: str, root: pathlib.Path) -> tuple[RecipeRunner, Any]:
     if adapts(name):
-        task, _ = read_for(load_adapting_recipe(name, root=root))
+        task, _, records = read_to_hand_down(load_adapting_recipe(name, root=root))
         pipeline = local.create_local_finetuning_pipeline(task, root / task.name)
-        return RecipeRunner(task, root, local.finetune), pipeline
+        return RecipeRunner(
+            task, root, local.finetune, local.RunOptions(verbose=True, records=records)
+        ), pipeline
     recipe = load_recipe(name)
     return RecipeRunner(recipe, root, local.run), local.create_local_pipeline(recipe, root / recipe.name)
 

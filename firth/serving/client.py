@@ -43,11 +43,13 @@ class Client(SignatureClient):
 
     @property
     def _descriptions(self) -> Mapping[str, Any]:
-        return self.description["signatures"]
+        described: dict[str, Any] = self.description["signatures"]
+        return described
 
     @property
     def _names(self) -> Iterable[str]:
-        return self._loaded.signatures
+        names: Iterable[str] = self._loaded.signatures
+        return names
 
     def evaluate(self, rows: Sequence[bytes]) -> dict[str, npt.NDArray[Any]]:
         """Returns the sums that each row adds to the metrics, and the inputs of scores, by name: [rows, ...].

@@ -208,7 +208,10 @@ def _with_defaults(function: Any, signature: Signature) -> Any:
 
     def asked(*texts: tf.Tensor) -> dict[str, tf.Tensor]:
         defaults = (tf.constant(each.default, each.dtype) for each in signature.parameters.values())
-        return function(*texts, *(tf.fill(tf.shape(texts[0])[:1], each) for each in defaults))
+        found: dict[str, tf.Tensor] = function(
+            *texts, *(tf.fill(tf.shape(texts[0])[:1], each) for each in defaults)
+        )
+        return found
 
     return tf.function(asked, input_signature=_texts(signature), autograph=False)
 

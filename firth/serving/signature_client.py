@@ -77,7 +77,8 @@ class SignatureClient(abc.ABC):
         """Returns the outputs of a signature for its inputs by name."""
 
     def _described(self, name: str) -> dict[str, Any]:
-        return self._descriptions.get(name, {})
+        described: dict[str, Any] = self._descriptions.get(name, {})
+        return described
 
     @property
     def mask(self) -> str:
@@ -231,7 +232,8 @@ class SignatureClient(abc.ABC):
 
     def _choices(self, name: str) -> dict[str, list[str]]:
         """Returns the names that inputs of a signature take, by the inputs, which may be left out."""
-        return self._described(name).get("choices", {})
+        choices: dict[str, list[str]] = self._described(name).get("choices", {})
+        return choices
 
     def _left_out(self, name: str) -> set[str]:
         """Returns the inputs of a signature that may be left out."""

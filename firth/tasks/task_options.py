@@ -14,8 +14,15 @@ from firth.recipes.tasks.text_to_text import BLEU
 from firth.scores import score_of
 from firth.scores.bleu import check_tokenizer, fitting_tokenizer
 from firth.scores.score_table import SCORES
-from firth.tasks.labelled.data import LabelledData, published_scores, read_labelled_data, read_to_train
+from firth.tasks.labelled.data import (
+    LabelledData,
+    fingerprint,
+    published_scores,
+    read_labelled_data,
+    read_to_train,
+)
 from firth.tasks.labelled.docstring_records import DOCSTRING_TASKS
+from firth.tasks.labelled.handed_data import HandedData
 from firth.tasks.labelled.mixing import TRAIN
 from firth.tasks.readers import FORMATS, format_of
 from firth.tasks.readers.formats import has_split
@@ -46,6 +53,14 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
     own = {source: _filled(each, parts[source]) for source, each in task.tasks_by_source.items()}
     task = _filled(task.with_tasks(own) if own else task, data)
     return recipe if task is recipe.task else recipe.model_copy(update={"task": task})
+
+
+def read_to_hand_down(recipe: AdaptingT) -> tuple[AdaptingT, LabelledData, HandedData]:
+    """Returns the results of `read_for`, and the data as they are handed down to the run's component."""
+    # Before they are read, so that files that change meanwhile are read anew.
+    read_as = fingerprint(recipe.data)
+    recipe, found = read_for(recipe)
+    return recipe, found, HandedData(read_as, recipe.task.to_json(), found)
 
 
 def read_for(recipe: AdaptingT) -> tuple[AdaptingT, LabelledData]:

@@ -117,7 +117,8 @@ class SavedState(Mapping[str, npt.NDArray[Any]]):
         self.dtypes = {name: dtypes[key] for name, key in self._keys.items()}
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        return self._reader.get_tensor(self._keys[name])
+        value: npt.NDArray[Any] = self._reader.get_tensor(self._keys[name])
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)

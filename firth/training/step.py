@@ -227,7 +227,10 @@ class Differentiator:
             none,
             dict.fromkeys(self._losses, none),
         )
-        return sum_parts(lambda each: self._differentiate(each, lambda _: weights, parts), start)
+        summed: BatchGradients = sum_parts(
+            lambda each: self._differentiate(each, lambda _: weights, parts), start
+        )
+        return summed
 
     def _weights(self, batch: Batch) -> list[tf.Tensor]:
         """Returns the weight of each loss; the rest of the pass is pruned from the graph."""

@@ -208,7 +208,8 @@ def distribute(
         # If the dataset could end, the replicas of all processes would ask each other before each step.
         return make(share).repeat()
 
-    return strategy.distribute_datasets_from_function(of_process)
+    iterable: Iterable[Any] = strategy.distribute_datasets_from_function(of_process)
+    return iterable
 
 
 def sum_over_replicas(values: Any) -> Any:

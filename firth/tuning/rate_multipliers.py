@@ -86,7 +86,8 @@ def _read(path: str, value: Any) -> Multiplier:
     if isinstance(value, Mapping):
         value = keras.saving.deserialize_keras_object(value)
     if callable(value) or 0.0 <= value <= 1.0:
-        return value
+        read: Multiplier = value
+        return read
     raise ValueError(f"multipliers: {path}: {value} is not from 0 to 1")
 
 

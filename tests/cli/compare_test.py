@@ -45,6 +45,18 @@ def test_a_history_is_read_wherever_the_training_left_it(firth, make_run):
     assert [f"{steps} of 1,200" in page for steps in (3, 4, 0)] == [True] * 3
 
 
+def test_the_history_is_that_of_the_last_attempt_whatever_the_times_of_the_files(firth, make_run):
+    """A copy of a folder gives its files other times."""
+    killed, stopped = make_run("killed"), make_run("stopped")
+    write_history(killed, "pipeline/Trainer/model_run/9", 5, mtime=4e9)
+    write_history(killed, "pipeline/Trainer/model_run/10", 3)
+    write_history(killed, "checkpoints/0a1b", 8, mtime=4e9)
+    write_history(stopped, "checkpoints/0a1b", 7)
+    write_history(stopped, "checkpoints/0a1b-2", 2, mtime=4e9)
+    page = page_of(firth("compare", "killed", "stopped"))
+    assert [f"{steps} of 1,200" in page for steps in (3, 7, 2, 5, 8)] == [True, True, False, False, False]
+
+
 def test_metrics_from_before_the_recipe_changed_are_another_models(firth, make_run):
     make_run("first")
     os.utime(make_run("second", summary=BLESSED) / "run.json", (1, 1))

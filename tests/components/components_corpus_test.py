@@ -278,6 +278,23 @@ def run_all(component, inputs, folder):
     return {name: artifact for name, (artifact,) in outputs.items()}
 
 
+def test_a_curator_continues_with_the_results_that_another_run_has_left(tmp_path, monkeypatch):
+    inputs = {
+        "documents": [stock_examples(tmp_path / name, table_of(20, name)) for name in ("table", "other")]
+    }
+
+    def fail(*_):
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="the disk is full"):
+        patch.setattr("firth.corpus.curation.curate._write_group", fail)
+        run_all(curator(), inputs, tmp_path / "first")
+    made = run_all(curator(), inputs, tmp_path / "second")
+    report = json.loads(pathlib.Path(made["report"].uri, "corpus_report.json").read_text())
+    assert report["continued_files"] == 4  # Two splits of each.
+    assert not list(tmp_path.rglob("cleaned_files"))
+
+
 def test_examples_of_other_components_of_several_splits_and_artifacts_are_read(tmp_path):
     table = stock_examples(tmp_path / "table", table_of(20))
     name = "transformed_examples-00000-of-00001.gz"

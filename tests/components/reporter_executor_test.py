@@ -74,6 +74,20 @@ def test_shares_of_the_corpus_are_on_the_page(artifacts, tmp_path):
     assert "Shares since the last run" in page and "whales" in page
 
 
+def test_several_artifacts_of_one_input_are_refused_by_name(artifacts, tmp_path):
+    """The report of one of them would be taken for that of all."""
+    other = standard_artifacts.Examples()
+    other.uri = str(tmp_path / "other")
+    inputs = {
+        **{name: [each] for name, each in artifacts.items()},
+        "examples": [artifacts["examples"], other],
+    }
+    report = RunReport()
+    report.uri = str(tmp_path / "report")
+    with pytest.raises(ValueError, match=f"examples: this input takes one artifact, and 2 .*{other.uri}"):
+        Executor().Do(inputs, {"report": [report]}, {"recipe": load_recipe("demo").to_json(), "run_dir": ""})
+
+
 def test_a_pipeline_without_a_pusher_is_reported_on(artifacts, tmp_path):
     del artifacts["pushed_model"]
     assert "<dd>pushed: not recorded</dd>" in write_report(artifacts, tmp_path)

@@ -12,8 +12,8 @@ import pytest
 from apache_beam.internal import pickler
 
 import firth
-from firth.corpus.curation.clean import _Count, _Measure
-from firth.corpus.curation.curate import MeasureRead
+from firth.corpus.curation.clean import CountDecisions, MeasureValues
+from firth.corpus.curation.cleaned_files import CleanFile
 from firth.corpus.decontamination import decontaminate
 from firth.corpus.documents.steps import CountingFn
 from firth.corpus.grouping import values
@@ -21,7 +21,7 @@ from firth.corpus.io import records
 from firth.corpus.packing.tokenization import Tokenize
 from firth.evaluation.task_metrics import ScoreRecords
 from firth.evaluation.tfma_metrics import SumExamples
-from firth.recipes import DecontaminateStep, TextBenchmark
+from firth.recipes import Cleaning, DecontaminateStep, TextBenchmark
 
 BASES = (beam.DoFn, beam.CombineFn)
 SEARCH = DecontaminateStep(
@@ -40,9 +40,9 @@ def made():
     index = decontaminate.SharedIndex([], 13)
     return (
         Tokenize("folder", 3),
-        MeasureRead(),
-        _Count("length", False, False, False),
-        _Measure(SEARCH),
+        CleanFile(Cleaning()),
+        CountDecisions("length", False, False, False),
+        MeasureValues(SEARCH),
         decontaminate._Search(SEARCH, index),
         values._Write("scratch"),
         records._WriteRecords("folder"),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from firth.recipes.reading.raw_recipes import Option
     from firth.recipes.run.adapting import AdaptingRecipe
     from firth.reports.task_scores import ScoreOfSeeds
+    from firth.tasks.labelled.handed_data import HandedData
 
 SEEDS_FILE = "seeds.json"
 Seeds = Annotated[
@@ -155,7 +156,7 @@ def _finetune(
         *(overrides or ()),
     ]
     beam = execution.beam_args(beam_arg)
-    checked, report = _read_or_exit(recipe, options, root)
+    checked, report, records = _read_or_exit(recipe, options, root)
     print_labelled_data(report, checked)
     from firth.pipelines import local
 
@@ -165,6 +166,7 @@ def _finetune(
     if seeds > 1:
         run_seeds(checked, seeds, root, options_of_run)
         return
+    options_of_run = dataclasses.replace(options_of_run, records=records)
     result = execution.execute(local.finetune, checked, root, options_of_run)
     from firth.cli.summary import print_task_summary
 
@@ -228,9 +230,9 @@ def _task(
 
 def _read_or_exit(
     path: pathlib.Path | None, options: "Sequence[str | Option]", root: pathlib.Path
-) -> "tuple[AdaptingRecipe, dict[str, Any]]":
+) -> "tuple[AdaptingRecipe, dict[str, Any], HandedData]":
     from firth.recipes.reading.adapting import load_adapting_with_places
-    from firth.tasks.task_options import read_for, target_sentences
+    from firth.tasks.task_options import read_to_hand_down, target_sentences
 
     try:
         stated, raw = load_adapting_with_places(path, options, root)
@@ -243,11 +245,11 @@ def _read_or_exit(
             if problem := predictions_problem(stated):
                 key, why = problem
                 fail(f"{raw.origin(key).place}: {'.'.join(key)}: {why}", ExitCode.USAGE)
-        recipe, found = read_for(stated)
+        recipe, found, handed = read_to_hand_down(stated)
         lost = target_sentences(recipe, found)
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
-    return recipe, {**found.report(), "lost": lost}
+    return recipe, {**found.report(), "lost": lost}, handed
 
 
 def run_seeds(recipe: "AdaptingRecipe", seeds: int, root: pathlib.Path, options: "RunOptions") -> None:

@@ -92,7 +92,8 @@ def _generate(
     pairs = [(text, each) for text in texts for each in requests]
 
     def work() -> "list[Generated]":
-        return generator.generate([text for text, _ in pairs], [each for _, each in pairs])
+        made: list[Generated] = generator.generate([text for text, _ in pairs], [each for _, each in pairs])
+        return made
 
     found = _guarded(work, verbose)
     for (text, asked), written in zip(pairs, found, strict=True):

@@ -107,7 +107,11 @@ def _predict(
     _check_options(texts, given, input, output, columns)
     check_quoted(quoted, input)
     if source is not None and input is None:
-        fail("--source names the task of the records of --input", ExitCode.USAGE)
+        fail(
+            "--source makes the prompts of the records of --input; "
+            "a TEXT is asked as it is, so begin it with the prefix of its task",
+            ExitCode.USAGE,
+        )
     numbers = _numbers(parameters or (), input)
     name = task.replace("-", "_")
     if engine is not None or dtype is not None:

@@ -75,7 +75,10 @@ def _annotations() -> Mapping[str, Any]:
 
 @functools.cache
 def _params() -> list[Any]:
-    """Returns the parameters, as typer makes them of a function's signature."""
+    """Returns the parameters, as typer makes them of a function's signature.
+
+    typer has no other public way: its `TyperOption` takes a type that only its own module makes.
+    """
 
     def ask() -> None:
         """Never called: only its parameters are taken."""

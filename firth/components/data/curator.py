@@ -16,6 +16,8 @@ from firth.corpus.curation.curate import REPORT_FILE
 from firth.corpus.quality.quality_model import MODEL_FILE
 from firth.recipes.corpus.cleaning import Cleaning
 
+RESULTS_FOLDER = "cleaned_files"
+
 
 class Executor(base_beam_executor.BaseBeamExecutor):
     """Cleans one corpus."""
@@ -40,6 +42,10 @@ class Executor(base_beam_executor.BaseBeamExecutor):
                 cleaning=Cleaning.from_json(exec_properties["cleaning"]),
                 split_folders={name: artifact_utils.get_split_uri([examples], name) for name in SPLITS},
                 report_folder=report,
+                # Next to the artifacts of all runs, since it is for the next one.
+                results_folder=os.path.join(
+                    os.path.dirname(os.path.dirname(report.rstrip("/"))), RESULTS_FOLDER
+                ),
             )
         for classifiers in output_dict.get("classifiers", []):
             _move_classifiers(artifact_utils.get_single_uri(output_dict["report"]), classifiers)

@@ -18,7 +18,7 @@ from firth import storage
 from firth.components.anomaly_validator import anomalies_of, anomalies_text, splits_of, statistics_of
 from firth.components.artifact_folders import keep_files
 from firth.components.artifacts import Distances
-from firth.components.declaration import Artifacts, Component, Properties, declare
+from firth.components.declaration import Artifacts, Component, Properties, declare, only_artifact
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.validation import TaskValidation, Validation
 
@@ -45,7 +45,7 @@ class Executor(base_executor.BaseExecutor):
             UnknownFeatureError: for a feature that the schema does not have.
         """
         validation = TaskValidation.from_json(exec_properties["validation"])
-        given = {name: each[0] for name, each in input_dict.items() if each}
+        given = {name: only_artifact(input_dict, name) for name, each in input_dict.items() if each}
         schema = io_utils.SchemaReader().read(io_utils.get_only_uri_in_dir(given["schema"].uri))
         schema = with_distances(schema, {DRIFT: validation.drift, SKEW: validation.skew})
         anomalies = artifact_utils.get_single_instance(output_dict["anomalies"])

@@ -11,8 +11,9 @@ from firth.components.declaration import Artifacts, Component, Properties, decla
 from firth.corpus.io.records import write_records
 from firth.recipes.tasks.data import AnyLabelledData, labelled_data_from_json
 from firth.recipes.tasks.tasks import AnyTask, task_from_json
-from firth.tasks.labelled.data import fingerprint as fingerprint_of, read_labelled_data
+from firth.tasks.labelled.data import fingerprint as fingerprint_of
 from firth.tasks.labelled.examples import to_example
+from firth.tasks.labelled.handed_data import read_or_take
 
 REPORT_FILE = "report.json"
 
@@ -27,8 +28,10 @@ class Executor(base_executor.BaseExecutor):
             ValueError: as `firth.tasks.labelled.data.read_labelled_data` does.
         """
         examples = artifact_utils.get_single_instance(output_dict["examples"])
-        found = read_labelled_data(
-            labelled_data_from_json(exec_properties["data"]), task_from_json(exec_properties["task"])
+        found = read_or_take(
+            labelled_data_from_json(exec_properties["data"]),
+            task_from_json(exec_properties["task"]),
+            exec_properties["fingerprint"],
         )
         stamp_splits(examples, found.splits)
         for name in found.splits:

@@ -24,12 +24,13 @@ from firth.corpus.documents.steps import (
 )
 from firth.corpus.privacy.excerpts import RAW_EXCERPT_CHARACTERS
 from firth.corpus.privacy.pii import Pii
-from firth.corpus.readers.dropped_documents import DROPPED_FOLDER, WriteDropped, dropped_row
+from firth.corpus.readers.dropped_documents import DROPPED_FOLDER, DroppedDocument, WriteDropped, dropped_row
 from firth.corpus.report.domains import count_domain
 from firth.recipes.corpus.cleaning import Step, step_names
 
 # The beginning of the name of a count of documents that a step would drop, where `measure` is `only`.
 WOULD_DROP = "would drop: "
+Decided = list[tuple[Document, Decision]]
 
 
 @beam.ptransform_fn
@@ -41,13 +42,16 @@ def Clean(
     grouping: Grouping = IN_RUNNER,
     scrubber: Pii | None = None,
     measure: str = "none",
+    done: int = 0,
+    already_dropped: PCollection[list[DroppedDocument]] | None = None,
 ) -> tuple[PCollection[list[Document]], list[PCollection[CorpusCounts]]]:
     """Applies steps in order: lists of documents to (lists of documents, collections of counts).
 
-    Every document is counted as in, and as kept or dropped, in each step that it reaches.
+    Every document is counted as in, and as kept or dropped, in each step that it reaches. The first `done`
+    steps are left out: `CleanFiles` has applied them, and dropped the documents of `already_dropped`.
     """
-    partial_totals, dropped = [], []
-    for name, config in zip(step_names(steps), steps):
+    partial_totals, dropped = [], [] if already_dropped is None else [already_dropped]
+    for name, config in [*zip(step_names(steps), steps)][done:]:
         step = STEPS[config.kind](config)
         if isinstance(step, CorpusStep):
             setting = Setting(name, tuple(sources), folder, grouping, measures=measure != "none")
@@ -56,12 +60,12 @@ def Clean(
             decided.element_type = Unmeasured
             partial_totals.append(totals | f"{name}.Name" >> beam.Map(CorpusCounts.named, name))
         else:
-            decided = documents | f"{name}.Decide" >> beam.Map(_decide, step).with_output_types(Unmeasured)
+            decided = documents | f"{name}.Decide" >> beam.Map(decide, step).with_output_types(Unmeasured)
             if measure != "none":
-                measured = beam.ParDo(_Measure(step)).with_outputs(CORPUS_COUNTS)
+                measured = beam.ParDo(MeasureValues(step)).with_outputs(CORPUS_COUNTS)
                 totals = (documents | f"{name}.Measure" >> measured)[CORPUS_COUNTS]
                 partial_totals.append(totals | f"{name}.Name" >> beam.Map(CorpusCounts.named, name))
-        counting = _Count(name, scrubber is not None, measure == "only", config.adds_metadata)
+        counting = CountDecisions(name, scrubber is not None, measure == "only", config.adds_metadata)
         count = beam.ParDo(counting).with_outputs(CORPUS_COUNTS, DROPPED, main="kept")
         outputs = decided | f"{name}.Count" >> count
         documents = outputs.kept
@@ -74,20 +78,29 @@ def Clean(
 
 
 @beam.typehints.with_output_types(list[Document])
-class _Count(CountingFn):
+class CountDecisions(CountingFn):
+    """Counts the documents that a step keeps and drops, and emits those that it keeps."""
+
     def __init__(self, name: str, lists_dropped: bool, keeps_all: bool, adds_metadata: bool) -> None:
         self._name = name
         self._adds_metadata = adds_metadata
         self._keeps_all = keeps_all
         self._lists_dropped = lists_dropped
 
-    def process(self, decided: Any) -> Iterator[Any]:
+    def process(self, decided: Any) -> Iterator[Any]:  # noqa: D102
+        kept, rows = self.count(decided)
+        yield kept
+        if self._lists_dropped:
+            yield TaggedOutput(DROPPED, rows)
+
+    def count(self, decided: Decided) -> tuple[list[Document], list[DroppedDocument]]:
+        """Returns the documents that are kept, and rows of the others if they are listed."""
         if self._keeps_all:
             decided = [(document, self._kept(document, decision)) for document, decision in decided]
-        yield [self._described(decision) for each in decided if (decision := self._count(*each))]
-        if self._lists_dropped:
-            rows = [dropped_row(each, self._name, how) for each, how in decided if isinstance(how, Drop)]
-            yield TaggedOutput(DROPPED, rows)
+        kept = [self._described(decision) for each in decided if (decision := self._count(*each))]
+        if not self._lists_dropped:
+            return kept, []
+        return kept, [dropped_row(each, self._name, how) for each, how in decided if isinstance(how, Drop)]
 
     def _described(self, decision: Keep) -> Document:
         if not self._adds_metadata:
@@ -117,17 +130,18 @@ class _Count(CountingFn):
         return decision
 
 
-class _Measure(CountingFn):
+class MeasureValues(CountingFn):
     """Counts the values of documents that a step measures, each to two digits. It emits only the counts."""
 
     def __init__(self, step: DocumentStep) -> None:
         self._step = step
 
-    def process(self, documents: list[Document]) -> None:
+    def process(self, documents: list[Document]) -> None:  # noqa: D102
         for document in documents:
             for name, value in self._step.measures(document).items():
                 self.totals.measure(name, value)
 
 
-def _decide(documents: list[Document], step: DocumentStep) -> list[tuple[Document, Decision]]:
+def decide(documents: list[Document], step: DocumentStep) -> Decided:
+    """Returns the decision of a step about each document."""
     return [(document, step.decide(document)) for document in documents]

@@ -10,14 +10,15 @@ from apache_beam.pvalue import AsSingleton, PCollection
 
 from firth import storage
 from firth.corpus.curation.clean import Clean
-from firth.corpus.documents.corpus_counts import IN, KEPT, CorpusCounts, Flow, SampledDocument, merge_counts
+from firth.corpus.curation.cleaned_files import CONTINUED, STATED, CleanFiles, first_steps, measure
+from firth.corpus.documents.corpus_counts import DROPPED, KEPT, CorpusCounts, Flow, merge_counts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.split import HashRange, hash_range, join_ranges, split_of
-from firth.corpus.documents.steps import CORPUS_COUNTS, CountingFn, Grouping
+from firth.corpus.documents.steps import CORPUS_COUNTS, Grouping
 from firth.corpus.grouping.marks import SpillDocuments, grouped_documents
 from firth.corpus.grouping.repeated_ids import RepeatedIds
 from firth.corpus.grouping.values import Values, grouping_for
-from firth.corpus.io.records import Patterns, ReadBatches, remove_leftovers, write_records
+from firth.corpus.io.records import Patterns, remove_leftovers, write_records
 from firth.corpus.privacy.excerpts import MetadataScrubber, metadata_steps, scrubber_for
 from firth.corpus.readers.dropped_documents import DROPPED_FOLDER
 from firth.corpus.readers.read_sources import (
@@ -29,11 +30,9 @@ from firth.corpus.readers.read_sources import (
     sources_with_ids,
 )
 from firth.corpus.report.corpus_report import (
-    LICENCE_STEP,
     SPLIT_STEP,
     build_report,
     check_report,
-    length_bin,
     measure_held_out,
 )
 from firth.corpus.report.domains import (
@@ -45,14 +44,11 @@ from firth.corpus.report.domains import (
     count_domain,
     domain_rows,
 )
-from firth.corpus.text.language_identification import language_sample
 from firth.recipes.corpus.cleaning import Cleaning, step_names
 from firth.storage import read_json, write_json
 
 REPORT_FILE = "corpus_report.json"
 SCRATCH_FOLDER = "scratch"
-# The language of a sampled document is identified by so many characters.
-SAMPLED_CHARACTERS = 500
 
 
 def curate(
@@ -62,6 +58,7 @@ def curate(
     cleaning: Cleaning,
     split_folders: Mapping[str, str],
     report_folder: str,
+    results_folder: str = "",
 ) -> dict[str, Any]:
     """Cleans a corpus, splits it and writes the report.
 
@@ -74,10 +71,14 @@ def curate(
             from them.
         report_folder: Folder of `corpus_report.json`, of the files of `WriteDomains`, and with
             `cleaning.list_dropped` of those of `WriteDropped`.
+        results_folder: Folder of the results of `CleanFiles` for each file, which is removed when the corpus
+            is cleaned; after a kill, the next call with the same folder continues with the other files. If it
+            is empty, nothing is kept.
 
     Returns:
         The report, as `build_report` describes it, and under `held_out`, `domains`, `unstated_keys` and
-        `undecoded` the results of the functions that measure and list them.
+        `undecoded` the results of the functions that measure and list them. After a kill it has
+        `continued_files` too, the number of files whose results an earlier call has left.
 
     Raises:
         EmptyCorpusError: if no document is left, or one of the splits has no document.
@@ -91,7 +92,8 @@ def curate(
     grouping = grouping_for(corpus_patterns, scratch)
     try:
         with make_pipeline() as pipeline:
-            raw = pipeline | "Documents" >> ReadBatches(corpus_patterns) | "Parse" >> beam.Map(_parse)
+            stating = sources_with_ids(corpus_folder)
+            of_files = pipeline | "Files" >> CleanFiles(corpus_patterns, cleaning, stating, results_folder)
             dropped = scrubber_for(cleaning) if cleaning.list_dropped else None
             clean = Clean(
                 cleaning.steps,
@@ -100,13 +102,14 @@ def curate(
                 grouping,
                 dropped,
                 cleaning.measure,
+                len(first_steps(cleaning).steps),
+                of_files[DROPPED] if cleaning.list_dropped else None,
             )
-            cleaned, partial_totals = raw | "Clean" >> clean
+            cleaned, partial_totals = of_files.documents | "Clean" >> clean
             written = cleaned | "Split" >> WriteSplits(cleaning, split_folders, grouping)
-            measured = raw | "Measure" >> beam.ParDo(MeasureRead()).with_outputs(CORPUS_COUNTS)
-            partial_totals += [written, measured[CORPUS_COUNTS]]
-            if stating := sources_with_ids(corpus_folder):
-                partial_totals.append(raw | "RepeatedIds" >> RepeatedIds(stating, grouping))
+            partial_totals += [written, of_files[CORPUS_COUNTS]]
+            if stating:
+                partial_totals.append(of_files[STATED] | "RepeatedIds" >> RepeatedIds(stating, grouping))
             totals = partial_totals | "Flatten" >> beam.Flatten()
             by_domain = totals | "SumDomains" >> SumDomains()
             _ = by_domain | "WriteDomains" >> WriteDomains(
@@ -121,13 +124,11 @@ def curate(
             )
     finally:
         storage.remove(scratch)
+    if results_folder:
+        storage.remove(results_folder)
     report = read_json(path)
     check_report(report)
     return report
-
-
-def _parse(records: list[bytes]) -> list[Document]:
-    return [Document.from_example(record) for record in records]
 
 
 def _write_report(
@@ -143,10 +144,13 @@ def _write_report(
     if read.documents:
         steps = [STEP, *steps]
         totals = merge_counts([totals, read])
+    continued = totals.counts.pop(CONTINUED, 0)
     scrubber = scrubber_for(cleaning)
     report = build_report(totals, steps, scrubber)
     report["held_out"] = measure_held_out(report["splits"], cleaning.split.eval_fraction)
     report["domains"] = domain_rows(domains, scrubber)
+    if continued:
+        report["continued_files"] = continued
     write_json(path, {**report, **warnings})
 
 
@@ -181,7 +185,8 @@ def _write_group(
     whole: HashRange,
 ) -> CorpusCounts:
     documents = [document for batch in grouped_documents(element[1]) for document in batch]
-    totals = _measure(documents, "cleaned")
+    totals = CorpusCounts()
+    measure(documents, "cleaned", totals)
     records: dict[str, list[bytes]] = {}
     scrubber = MetadataScrubber(metadata_steps(cleaning))
     for document in sorted(documents, key=attrgetter("id", "text")):
@@ -191,27 +196,4 @@ def _write_group(
         records.setdefault(split, []).append(scrubber.scrub(document).to_example())
     for split, each in records.items():
         write_records(folders[split], element[0], groups, each)
-    return totals
-
-
-class MeasureRead(CountingFn):
-    """Measures documents before cleaning, for the report. It emits only the counts."""
-
-    def process(self, documents: list[Document]) -> None:  # noqa: D102
-        self.totals.merge(_measure(documents, "read"))
-        for document in documents:
-            flow = Flow(LICENCE_STEP, document.source, IN, document.licence)
-            self.totals.add(flow, document.size, document.words)
-            count_domain(self.totals, document, IN)
-
-
-def _measure(documents: list[Document], stage: str) -> CorpusCounts:
-    totals = CorpusCounts()
-    for document in documents:
-        totals.histograms[f"{stage}_words", length_bin(document.words)] += 1
-        totals.histograms[f"{stage}_characters", length_bin(len(document.text))] += 1
-    totals.add_sample(
-        stage,
-        (SampledDocument(each.id, language_sample(each.text, SAMPLED_CHARACTERS)) for each in documents),
-    )
     return totals

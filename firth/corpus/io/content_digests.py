@@ -35,7 +35,7 @@ def content_digests(files: Sequence[SourceFile], in_bucket: bool = False) -> lis
             found[path] = FileSystems.checksum(path).encode("utf-8")
         else:
             states[path] = _state_of(path, file)
-    found |= cached_digests(states, _read)
+    found |= cached_digests(states, content_digest)
     return [found[_full(file.path)] for file in files]
 
 
@@ -55,7 +55,8 @@ def _state_of(path: str, file: SourceFile) -> str:
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
 
 
-def _read(path: str) -> bytes:
+def content_digest(path: str) -> bytes:
+    """Returns the digest of the content of one file, which is read whole."""
     content = hashlib.sha256()
     with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
         while block := file.read(_BLOCK_BYTES):

@@ -1,10 +1,11 @@
 """TFRecord files, gzipped and each written as a whole or not at all, and their batches on Beam."""
 
+import contextlib
 import io
 import os
 import posixpath
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, cast
 
 import apache_beam as beam
@@ -119,23 +120,38 @@ def write_file(folder: str, name: str, records: Iterable[bytes]) -> str:
     Raises:
         OSError: if the file cannot be written, for example because the disk is full.
     """
-    path = posixpath.join(folder, f"data_tfrecord-{name}.gz")
-    # Next to the folder, since readers of a split take every file in it.
-    with storage.whole_file(path, aside=posixpath.dirname(folder.rstrip("/"))) as file:
-        _compress(records, cast(BinaryIO, file))
-    return path
+    with writing_records(folder, name) as write:
+        for record in records:
+            write(record)
+    return record_path(folder, name)
 
 
-def _compress(records: Iterable[bytes], file: BinaryIO) -> None:
+def record_path(folder: str, name: str) -> str:
+    """Returns the path of the file `data_tfrecord-<name>.gz` in a folder."""
+    return posixpath.join(folder, f"data_tfrecord-{name}.gz")
+
+
+@contextlib.contextmanager
+def writing_records(folder: str, name: str) -> Iterator[Callable[[bytes], None]]:
+    """Gives a function that writes a record to the file of `write_file`, which is there after the block."""
     # Neither name nor time, so that the same records are the same bytes.
     how = {"mode": "wb", "compresslevel": COMPRESSION_LEVEL, "filename": "", "mtime": 0}
-    with igzip.IGzipFile(fileobj=file, **how) as compressed:
-        block = io.BytesIO()
-        for record in records:
+    # Next to the folder, since readers of a split take every file in it.
+    aside = posixpath.dirname(folder.rstrip("/"))
+    block = io.BytesIO()
+    with (
+        storage.whole_file(record_path(folder, name), aside=aside) as file,
+        igzip.IGzipFile(fileobj=cast(BinaryIO, file), **how) as compressed,
+    ):
+
+        def write(record: bytes) -> None:
             write_record(block, record)
             if block.tell() >= BLOCK_BYTES:
                 compressed.write(block.getvalue())
-                block = io.BytesIO()
+                block.seek(0)
+                block.truncate()
+
+        yield write
         compressed.write(block.getvalue())
 
 

@@ -1,4 +1,8 @@
-"""The records of web archives, WARC and its predecessor ARC, with a check of their stated lengths."""
+"""The records of web archives, WARC and its predecessor ARC, with a check of their stated lengths.
+
+fastwarc 2.0 reads whole archives up to 6 times as fast (2.5 MB in 24 instead of 93 ms), but it has no ARC,
+and at a broken record it ends the file or passes over the next records without a count: it keeps no accounts.
+"""
 
 import dataclasses
 import re

@@ -42,7 +42,21 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # Elements whose content is not a part of the article's sentences.
 _APART = "ref|gallery|timeline|imagemap|score|templatestyles|math|chem|syntaxhighlight|source|graph|mapframe"
 _ELEMENT = re.compile(rf"<(/?)({_APART})\b([^<>]*)>", re.IGNORECASE)
-_BRACES = re.compile(r"\{\{|\}\}|\{\||\|\}")
+_TEMPLATE = re.compile(r"\{\{|\}\}")
+# An argument of a template, with the text that it has without a value.
+_ARGUMENT = re.compile(r"\{\{\{[^{}|]*\|?([^{}]*)\}\}\}")
+_TABLE = re.compile(r"(\{)\||\|\}")
+# Templates whose text belongs to the sentence, with the first and the last of their values without a name.
+_SHOWN = {
+    **dict.fromkeys(("nowrap", "nobr", "small", "abbr", "quote", "blockquote", "'", "sic"), (0, 0)),
+    **dict.fromkeys(("lang", "langx", "transl", "transliteration"), (1, 1)),
+    **dict.fromkeys(("convert", "cvt"), (0, 1)),
+}
+# Templates such as lang-fr.
+_SHOWN_LANGUAGE = re.compile(r"lang-[a-z-]{2,12}")
+_MAX_SHOWN = 2**9
+_BETWEEN_VALUES = re.compile(r"\|(?![^\[\]]*\]\])")
+_NAMED_VALUE = re.compile(r"\s*[^\s=<>\[\]][^=<>\[\]]*=")
 _LINK = re.compile(r"\[\[([^\[\]]*)\]\]")
 _OUTSIDE = re.compile(r"\[(?:https?:|ftp:)?//[^\s\[\]]+[ \t]*([^\[\]\n]*)\]", re.IGNORECASE)
 _HEADING = re.compile(r"^={1,6}([^\n]*?[^=\n])={1,6}[ \t]*$", re.MULTILINE)
@@ -55,6 +69,8 @@ _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 # A link within the caption of a picture within another one.
 _MAX_NESTED = 5
 _OTHER_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
+# A place in a text, the name of its element, and `start`, `end` or `both`.
+_Mark = tuple[re.Match[str], str, str]
 
 
 @reject_empty
@@ -190,14 +206,16 @@ def _refuse(*_: Any) -> None:
 def plain_wikitext(text: str, left_out: Collection[str] = ()) -> str:
     """Returns the sentences of an article, without templates, tables, pictures, references and markup.
 
-    Templates are not expanded, so that a value that a template makes, such as a converted unit, is missing.
+    Templates are not expanded, so that a value that a template makes is missing. Of templates whose text
+    belongs to the sentence, such as `lang`, `nowrap` and `convert`, the text is kept. What has no end stays.
 
     Example:
 
     >>> plain_wikitext("'''Moby-Dick''' is a [[novel|book]] {{small|(1851)}} of [[Melville]].<ref>x</ref>")
-    'Moby-Dick is a book  of Melville.'
+    'Moby-Dick is a book (1851) of Melville.'
     """
-    text = _without_braces(_without_elements(_COMMENT.sub("", text)))
+    text = _without_templates(_without(_elements(_COMMENT.sub("", text))))
+    text = _without(_tables(text))
     names = {"file", "image", "category", "media", *left_out}
     for _ in range(_MAX_NESTED):
         text, count = _LINK.subn(lambda link: _label(link[1], names), text)
@@ -211,33 +229,76 @@ def plain_wikitext(text: str, left_out: Collection[str] = ()) -> str:
     return _BLANK_LINES.sub("\n\n", html.unescape(text)).strip()
 
 
-def _without_elements(text: str) -> str:
-    kept, done = [], 0
-    opened: re.Match[str] | None = None
-    for tag in _ELEMENT.finditer(text):
-        is_end, name = bool(tag[1]), tag[2].lower()
-        if opened is None and not is_end and not tag[3].endswith("/"):
-            opened = tag
+def _elements(text: str) -> tuple[str, Iterator[_Mark]]:
+    marks = (
+        (tag, tag[2].lower(), "end" if tag[1] else "both" if tag[3].endswith("/") else "start")
+        for tag in _ELEMENT.finditer(text)
+    )
+    return text, marks
+
+
+def _tables(text: str) -> tuple[str, Iterator[_Mark]]:
+    return text, ((mark, "", "start" if mark[1] else "end") for mark in _TABLE.finditer(text))
+
+
+def _without(marked: tuple[str, Iterator[_Mark]]) -> str:
+    """Returns a text without all that is between a start and the end of the same name; other marks stay."""
+    text, marks = marked
+    spans: list[tuple[int, int]] = []
+    opened: dict[str, list[int]] = {}
+    for mark, name, role in marks:
+        starts = opened.setdefault(name, [])
+        if role == "start":
+            starts.append(mark.start())
             continue
-        first = tag if opened is None else opened
-        if opened is None or (is_end and name == opened[2].lower()):
-            kept.append(text[done : first.start()])
-            opened, done = None, tag.end()
+        if role == "both":
+            start = mark.start()
+        else:
+            # A start within what is left out has no end outside of it.
+            while starts and spans and spans[-1][0] < starts[-1] < spans[-1][1]:
+                starts.pop()
+            if not starts:
+                continue
+            start = starts.pop()
+        while spans and spans[-1][0] >= start:
+            spans.pop()
+        spans.append((start, mark.end()))
+    kept, done = [], 0
+    for start, end in spans:
+        kept.append(text[done:start])
+        done = end
     return "".join([*kept, text[done:]])
 
 
-def _without_braces(text: str) -> str:
-    """Returns a text without templates and tables, which may be in each other; one that has no end stays."""
-    kept, done, opened = [], 0, []
-    for mark in _BRACES.finditer(text):
-        if mark[0] in ("{{", "{|"):
-            opened.append(mark)
-        elif opened and opened[-1][0] == ("{{" if mark[0] == "}}" else "{|"):
-            first = opened.pop()
-            if not opened:
-                kept.append(text[done : first.start()])
-                done = mark.end()
-    return "".join([*kept, text[done:]])
+def _without_templates(text: str) -> str:
+    """Returns a text without templates, which may be in each other; one that has no end stays."""
+    text = _ARGUMENT.sub(r"\1", text)
+    parts: list[list[str]] = [[]]
+    done = 0
+    for mark in _TEMPLATE.finditer(text):
+        parts[-1].append(text[done : mark.start()])
+        done = mark.end()
+        if mark[0] == "{{":
+            parts.append([])
+        elif len(parts) > 1:
+            content = "".join(parts.pop())
+            parts[-1].append(_shown(content))
+        else:
+            parts[-1].append(mark[0])
+    parts[-1].append(text[done:])
+    first, *others = parts
+    return "".join([*first, *(each for part in others for each in ("{{", *part))])
+
+
+def _shown(template: str) -> str:
+    """Returns the text of a template that belongs to the sentence, or an empty string."""
+    name, _, rest = template[:_MAX_SHOWN].partition("|")
+    name = name.strip().lower()
+    place = (0, 0) if _SHOWN_LANGUAGE.fullmatch(name) else _SHOWN.get(name)
+    if place is None or len(template) > _MAX_SHOWN:
+        return ""
+    values = [each.strip() for each in _BETWEEN_VALUES.split(rest) if not _NAMED_VALUE.match(each)]
+    return " ".join(values[place[0] : place[1] + 1])
 
 
 def _label(link: str, left_out: Collection[str]) -> str:

@@ -10,7 +10,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.content_digests import content_digests
-from firth.corpus.io.records import read_records, write_file
+from firth.corpus.io.records import read_records, record_path, write_file
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.encodings import guessed_encoding
 from firth.corpus.readers.sources import list_files, read_file
@@ -50,7 +50,7 @@ def read_cached(
     """Returns the guessed encoding of a file, and its documents and rejections."""
     if not folder or not file.kept_as:
         return guessed_encoding(source, file), read_file(source, file)
-    path = _path(folder, file.kept_as)
+    path = record_path(folder, file.kept_as)
     if not storage.exists(path):
         write_file(folder, file.kept_as, _packed(source, file))
     records = read_records(path)
@@ -59,14 +59,10 @@ def read_cached(
 
 def remove_stale_entries(folder: str, sources: Sequence[AnySource]) -> None:
     """Removes the entries of files that the sources no longer have."""
-    wanted = {_path(folder, file.kept_as) for source in sources for file in list_files_to_read(source)}
+    wanted = {record_path(folder, file.kept_as) for source in sources for file in list_files_to_read(source)}
     for name in storage.list_folder(folder):
         if (path := f"{folder}/{name}") not in wanted:
             storage.remove(path)
-
-
-def _path(folder: str, name: str) -> str:
-    return f"{folder}/data_tfrecord-{name}.gz"
 
 
 def _packed(source: AnySource, file: SourceFile) -> Iterable[bytes]:

@@ -9,7 +9,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from firth.interop.bundles import Imported, Incoming
+from firth.interop.bundles import Imported, Incoming, beginning_with
 from firth.interop.errors import InteropError
 from firth.interop.formats import Read
 from firth.interop.hugging_face.checkpoint_folder import Directory
@@ -41,13 +41,16 @@ _OLDER = {".gamma": ".weight", ".beta": ".bias"}
 _FLOATING = ("F64", "F32", "F16", "BF16")
 
 
-def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
+def import_model(
+    path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str, begin: str | None = None
+) -> Read:
     """Writes a checkpoint as a model bundle, which `firth.models.load_model` reads.
 
     Args:
         path: Path of the folder in Hugging Face's format.
         folder: Place of the bundle, where nothing is.
         name: Name of the model.
+        begin: Value of `objective.begin`; that of the published tokenizer if it is not given.
 
     Returns:
         Which weights the checkpoint lacks, so that they are fresh, which tensors have no place, and
@@ -71,11 +74,12 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
         if not model.has_encoder:
             plain = embedding.export.model_copy(update={"projections": ()})
             embedding = dataclasses.replace(without_vectors(whole), export=plain)
+        objective = read_as_published(family.objective(tensors), path, family.model_type, tokenizer)
         imported = Imported(
             path=directory.path,
             origin=f"{family.model_type} in Hugging Face's format",
             model=model,
-            objective=read_as_published(family.objective(tensors), path, family.model_type, tokenizer),
+            objective=beginning_with(objective, begin, tokenizer, directory.path),
             vocabulary_size=directory.vocabulary_size,
             tokenizer=tokenizer,
             export=embedding.export,

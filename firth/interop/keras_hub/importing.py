@@ -4,7 +4,7 @@ import dataclasses
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from firth.interop.bundles import Imported, Incoming
+from firth.interop.bundles import Imported, Incoming, beginning_with
 from firth.interop.errors import InteropError
 from firth.interop.formats import Read
 from firth.interop.hugging_face.rules import Array, Rule
@@ -13,13 +13,16 @@ from firth.interop.keras_hub.preset import Preset
 from firth.interop.keras_hub.tokenizers import read_tokenizer, reading_notes
 
 
-def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
+def import_model(
+    path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str, begin: str | None = None
+) -> Read:
     """Writes a preset as a model bundle, which `firth.models.load_model` reads.
 
     Args:
         path: Path of the folder that KerasHub's `save_to_preset` wrote.
         folder: Place of the bundle, where nothing is.
         name: Name of the model.
+        begin: Value of `objective.begin`; that of the preset's preprocessor if it is not given.
 
     Returns:
         Which weights the preset lacks, so that they are fresh, which of its weights have no place, and what
@@ -31,13 +34,14 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
     """
     preset = Preset(path)
     family = preset.family
+    tokenizer = read_tokenizer(preset)
     imported = Imported(
         path=preset.path,
         origin=f"{family.backbone} of KerasHub",
         model=preset.model(),
-        objective=family.objective,
+        objective=beginning_with(preset.objective, begin, tokenizer, preset.path),
         vocabulary_size=preset.vocabulary_size,
-        tokenizer=read_tokenizer(preset),
+        tokenizer=tokenizer,
     )
     weights = preset.weights()
 

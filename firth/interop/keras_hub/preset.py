@@ -16,8 +16,9 @@ from firth.interop.keras_hub.families import FAMILIES
 from firth.interop.keras_hub.family import PresetFamily
 from firth.interop.untrusted_files import check_file, read_mapping
 from firth.recipes.base.errors import suggest
+from firth.recipes.objectives.objective import AnyObjective
 
-CONFIG_FILE, TASK_FILE = "config.json", "task.json"
+CONFIG_FILE, TASK_FILE, PREPROCESSOR_FILE = "config.json", "task.json", "preprocessor.json"
 WEIGHTS_FILE, SHARDS_FILE, TASK_WEIGHTS_FILE = "model.weights.h5", "model.weights.json", "task.weights.h5"
 # KerasHub's name, and its former one.
 _PACKAGES = ("keras_hub", "keras_nlp")
@@ -56,6 +57,17 @@ class Preset:
                 f"{CONFIG_FILE}: config.{self.family.vocabulary_key}: {size!r} is not a number"
             )
         return size
+
+    @property
+    def objective(self) -> AnyObjective:
+        """The family's objective, whose texts begin as the preprocessor of KerasHub's task has them begin."""
+        objective = self.family.objective
+        stated = self._read_json(PREPROCESSOR_FILE) if storage.exists(self.place(PREPROCESSOR_FILE)) else {}
+        config = stated.get("config")
+        # It puts the token in front unless it is stated otherwise.
+        begins = not isinstance(config, Mapping) or config.get("add_start_token", True)
+        made: AnyObjective = objective if begins else objective.with_start_tokens(())
+        return made
 
     def model(self) -> Any:
         """Returns the recipe's model that the configuration describes.

@@ -135,7 +135,8 @@ def _write_slice(context: Any, node: Any, name: str, arguments: Any) -> None:
     shape, dtype = context.get_shape(node.output[0]), context.get_dtype(node.output[0])
 
     def slice_of(data: str, start: Any, end: Any, axis: int) -> str:
-        return builder.make_slice({"data": data, "starts": start, "ends": end, "axes": [axis]})
+        ends: str = builder.make_slice({"data": data, "starts": start, "ends": end, "axes": [axis]})
+        return ends
 
     starts = context.make_node("Cast", [starts], attr={"to": 7}).output[0]
     begin = slice_of(starts, [_TOKENS], [_TOKENS + 1], 0)

@@ -15,7 +15,46 @@ from firth.recipes.base.errors import first_of, suggest
 from firth.recipes.tuning.adding import LoRA
 
 
-class LowRankAddition(Addition):
+class ProjectionAddition(Addition):
+    """Base of additions of a matrix to a projection's kernel, which `rank` and `scale` describe.
+
+    Subclasses have `_product`, of the tokens and the matrix, and `_difference`, the matrix.
+    """
+
+    def __init__(
+        self, inputs: int, outputs: int, rank: int, scale: float, seed: Seed = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._generator = seed_generator(seed)
+
+    def call(self, states: Tensor, base: Base) -> Tensor:
+        """Returns a float tensor [batch, length, outputs].
+
+        Args:
+            states: Float tensor [batch, length, inputs].
+        """
+        added = self._product(ops.reshape(self._read(states), (-1, self.inputs)))
+        return base(states) + ops.reshape(added, (*ops.shape(states)[:-1], self.outputs))
+
+    def _read(self, states: Tensor) -> Tensor:
+        return states
+
+    def _product(self, tokens: Tensor) -> Tensor:
+        return ops.matmul(tokens, ops.cast(self._difference(), tokens.dtype))
+
+    def _difference(self) -> Tensor:
+        raise NotImplementedError
+
+    def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Returns the kernel with the product added to it, and the bias.
+
+        Args:
+            kernel: Float tensor [inputs, outputs].
+        """
+        return kernel + self._difference(), bias
+
+
+class LowRankAddition(ProjectionAddition):
     """Adds a product of two small matrices to a projection: `W x + scale B A x`.
 
     Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models", section 4.1. A starts uniform within
@@ -39,8 +78,7 @@ class LowRankAddition(Addition):
         seed: Seed = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self._generator = seed_generator(seed)
+        super().__init__(inputs, outputs, rank, scale, seed, **kwargs)
         self.dropout_layer = Dropout(dropout, seed=self._generator, dtype=self.dtype_policy, name="dropout")
 
     def build(self, states_shape: Shape) -> None:
@@ -50,27 +88,18 @@ class LowRankAddition(Addition):
         self.up = self.add_weight(name="up", shape=(self.rank, self.outputs), initializer="zeros")
         self.dropout_layer.build(states_shape)
 
-    def call(self, states: Tensor, base: Base) -> Tensor:
-        """Returns a float tensor [batch, length, outputs].
+    def _read(self, states: Tensor) -> Tensor:
+        return self.dropout_layer(states)
 
-        Args:
-            states: Float tensor [batch, length, inputs].
-        """
-        tokens = ops.reshape(self.dropout_layer(states), (-1, self.inputs))
+    def _product(self, tokens: Tensor) -> Tensor:
         small = ops.matmul(tokens, ops.cast(self.down, tokens.dtype))
-        added = ops.matmul(small, ops.cast(self._scaled_up(), tokens.dtype))
-        return base(states) + ops.reshape(added, (*ops.shape(states)[:-1], self.outputs))
+        return ops.matmul(small, ops.cast(self._scaled_up(), tokens.dtype))
+
+    def _difference(self) -> Tensor:
+        return ops.matmul(self.down, self._scaled_up())
 
     def _scaled_up(self) -> Tensor:
         return ops.multiply(self.up, self.scale)
-
-    def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Returns the kernel with the product added to it, and the bias.
-
-        Args:
-            kernel: Float tensor [inputs, outputs].
-        """
-        return kernel + ops.matmul(self.down, self._scaled_up()), bias
 
 
 def enable_lora(

@@ -54,7 +54,8 @@ class MaskedTransformerBackbone(OneStackBackbone):
         self, features: Mapping[str, Tensor], wanted: Tensor, training: bool | None = None
     ) -> Tensor:
         # The last block computes no other states.
-        return self(features, wanted=wanted, training=training)
+        states: Tensor = self(features, wanted=wanted, training=training)
+        return states
 
     def call(
         self,

@@ -116,7 +116,8 @@ def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES)
         # Kubeflow reads no other.
         use_pipeline_spec_2_1=True,
     )
-    return kubeflow.KubeflowV2DagRunner(config).run(pipeline, write_out=False)
+    document: Document = kubeflow.KubeflowV2DagRunner(config).run(pipeline, write_out=False)
+    return document
 
 
 @dataclasses.dataclass(frozen=True)

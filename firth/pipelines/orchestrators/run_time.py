@@ -96,7 +96,8 @@ def output_name(task: str, key: str) -> str:
 
 
 def _inputs_of(spec: Document, task: str) -> Document:
-    return spec["components"][task]["inputDefinitions"]["parameters"]
+    inputs: Document = spec["components"][task]["inputDefinitions"]["parameters"]
+    return inputs
 
 
 def _add_reader(spec: Document, settings: "Settings", outputs: Document, compiled: str) -> None:

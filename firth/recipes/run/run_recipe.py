@@ -151,7 +151,8 @@ class RunRecipe(Config):
     @property
     def goal(self) -> Goal:
         """The goal that the model is trained for: an objective, or a task."""
-        return getattr(self, self.goal_key)
+        goal: Goal = getattr(self, self.goal_key)
+        return goal
 
     @pydantic.model_serializer(mode="wrap")
     def _in_order(self, write: pydantic.SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -61,7 +61,8 @@ def reply_turns(served: Served, messages: tf.Tensor, system: tf.Tensor) -> dict[
 
 
 def _room(served: Served) -> int:
-    return served.task.prompt_places(served.recipe.sequences)
+    room: int = served.task.prompt_places(served.recipe.sequences)
+    return room
 
 
 def _written(served: Served, chat: Chat, asked: UserPrompts) -> dict[str, tf.Tensor]:

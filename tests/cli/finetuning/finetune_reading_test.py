@@ -7,9 +7,13 @@ from typing import NamedTuple
 import pytest
 
 from firth.cli import execution
+from firth.components import LabelledExampleGen
 from firth.pipelines.run_folder import remember_recipe
 from firth.recipes.reading.loading import load_run_recipe
+from firth.tasks.labelled.data_readers import LABELLED_DATA
+from firth.tasks.labelled.handed_data import handing_down
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
+from tests.components.records.labelled_example_gen_executor_test import run as run_component
 from tests.objectives.rows import SPECIALS
 from tests.recipes.bundles import write_bundle
 
@@ -111,6 +115,33 @@ def test_a_file_of_each_task_in_one_command(finetune, tmp_path, task, name, cont
     assert said in ran.output and "held out of those to train on" in ran.output
     assert (ran.recipe.task.kind, ran.recipe.data.texts, ran.recipe.data.label) == (task, texts, label)
     assert getattr(ran.recipe.task, "labels", None) != ()
+
+
+def test_the_files_are_read_once_for_the_command_and_the_run(firth, tmp_path, monkeypatch):
+    """The component writes what the command has read to complete the recipe, unless a file has changed."""
+    write_bundle(tmp_path / "firth-runs" / "base" / "bundle")
+    ran, read = [], []
+    monkeypatch.setattr(execution, "execute", lambda run, *given: (ran.append(given), exit(0)))
+    reader = LABELLED_DATA["columns"]
+    counting = reader._replace(read=lambda *given: (read.append(given[-1]), reader.read(*given))[1])
+    monkeypatch.setitem(LABELLED_DATA, "columns", counting)
+    file = tmp_path / write(tmp_path, "a.csv", CSV)
+    assert firth("finetune", "base", "--task", "classification", "--train", "a.csv").exit_code == 0
+    (recipe, _, options), *_ = ran
+    assert read == ["train"]
+    with handing_down(options.records):
+        run_component(LabelledExampleGen(recipe.data, recipe.task), tmp_path / "first")
+        assert read == ["train"] and options.records.found is None
+        run_component(LabelledExampleGen(recipe.data, recipe.task), tmp_path / "again")
+    assert read == ["train", "train"]
+    first, again = ((tmp_path / name / "report.json").read_bytes() for name in ("first", "again"))
+    assert first == again
+    ran.clear()
+    firth("finetune", "base", "--task", "classification", "--train", "a.csv")
+    file.write_text(f"{CSV}film x,good\n")
+    with handing_down(ran[0][2].records):
+        run_component(LabelledExampleGen(recipe.data, recipe.task), tmp_path / "changed")
+    assert read == ["train"] * 4
 
 
 def test_what_is_read_and_how_it_is_trained_on_is_said_before_the_run(finetune, tmp_path):

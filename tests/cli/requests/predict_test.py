@@ -158,6 +158,7 @@ def test_quotation_marks_of_a_tsv(firth, served, tmp_path):
     (("--input", "a.txt", "--output", "b.jsonl", "--column", "text"), "INPUT=COLUMN"),
     (("--input", "a.txt", "--output", "b.jsonl"), "a.txt: there is no such file"),
     (("four", "--column", "text=a"), "--column names a column of --input"),
+    (("four", "--source", "cola"), "a TEXT is asked as it is, so begin it with the prefix of its task"),
     (("four", "--quoted"), "--quoted: True is about tsv files"),
     (("--input", "a.csv", "--output", "b.jsonl", "--no-quoted"), "--quoted: False is about tsv files"),
 ])  # fmt: skip

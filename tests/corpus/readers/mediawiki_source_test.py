@@ -23,6 +23,20 @@ MARKUP = {
     "One {{never closed. Two [[nor this. {| too.": "One {{never closed. Two [[nor this. {| too.",
     "One<math>x. Two.<ref>a": "Onex. Two.a",
     "{{a}} }} b": "}} b",
+    # A template whose last value is empty, and braces in each other.
+    "A {{a|b=|}} whale{{c|{{d|}}|}}.": "A  whale.",
+    "A {{a|{{{b|}}}|}}whale{{{1|s}}}.": "A whales.",
+    "{| a\n| {{b|c=|}}\n|}\nOne.\n{{d\n|}}\nTwo.": "One.\n\nTwo.",
+    # What has no end leaves the rest as it would be without it.
+    "A {{b. {{c}}Two.\n{{d|e}}\n== F ==\nThree.": "A {{b. Two.\n\nF\nThree.",
+    "{|\n| A\n{{b}}One.<ref>c</ref>": "{|\n| A\nOne.",
+    "{|\n| {{A\n|}\nTwo.": "Two.",
+    "One<math>x. Two.<ref>a</ref> Three.": "Onex. Two. Three.",
+    "One<ref>a<math>b</ref> two</math> three.": "One two three.",
+    "{{e|One [[a|b]]<ref>{{f|}}</ref>": "{{e|One b",
+    # Templates whose text belongs to the sentence.
+    "{{lang|fr|[[a|Le chat]]}}, {{lang-de|Katze|x=y}}, {{nobr|{{cvt|5|km|mi}}}}": "Le chat, Katze, 5 km",
+    "{{ Lang |fr}} {{lang}} {{lang|fr|{{lang|de|a}}b}}": "ab",
 }
 
 
@@ -32,7 +46,24 @@ def test_plain_text_of_markup(markup):
 
 
 def test_markup_without_end_costs_linear_time():
-    for mark in ("{{", "[[", "<ref>", "<!--", "{|", "== ", "''", "[http://a ", "<br", "=\n", "\n \n"):
+    for mark in (
+        "{{",
+        "[[",
+        "<ref>",
+        "<!--",
+        "{|",
+        "== ",
+        "''",
+        "[http://a ",
+        "{{lang|",
+        "{{lang|a}}",
+        "<ref></math>",
+        "{{{",
+        "|}}",
+        "<br",
+        "=\n",
+        "\n \n",
+    ):
         assert plain_wikitext(mark * 50_000 + "x") is not None
 
 

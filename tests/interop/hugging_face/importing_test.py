@@ -262,6 +262,15 @@ def test_texts_begin_as_the_published_tokenizer_begins_them(name, settings, befo
     assert not [note for note in notes if "a text A" in note or "eos_token_id" in note]
     served = load_served(tmp_path / "bundle")
     assert served.recipe.objective.begin == ("cls" if before else "none")
+    # By choice they begin otherwise, which is noted.
+    other = "none" if before else "cls"
+    if name == "qwen_3":
+        with pytest.raises(InteropError, match="begin: 'cls': the tokenizer has no cls, only"):
+            import_model(path, tmp_path / "other", "tiny", begin=other)
+    else:
+        notes = import_model(path, tmp_path / "other", "tiny", begin=other).notes
+        assert read_recipe(tmp_path / "other").objective.begin == other
+        assert [note for note in notes if "a text A" in note]
     assert served.encode(["the cat"]).features["token_ids"].numpy().tolist() == [[*before, 5, 7]]
     framing = framing_of(served.recipe, served.tokenizer)
     assert framing.read(["the cat"])[0].ids == (*before, 5, 7)

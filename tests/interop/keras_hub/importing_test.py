@@ -1,5 +1,7 @@
 """A preset becomes a bundle that is loaded and served, and the bundle becomes the same preset."""
 
+import json
+
 import keras_hub
 import numpy as np
 import pytest
@@ -93,6 +95,11 @@ def test_a_head_that_is_ours_comes_and_goes_with_its_task(tmp_path):
         np.testing.assert_array_equal(np.array(weight), np.array(other), err_msg=weight.path)
 
 
+def test_a_model_without_a_choice_of_how_texts_begin_names_its_objective(bert, tmp_path):
+    with pytest.raises(InteropError, match=r"begin: 'cls': objective.kind: masked_lm has no such key"):
+        import_model(bert[0] / "preset", tmp_path / "bundle", "tiny", begin="cls")
+
+
 def test_a_head_that_is_another_one_there_is_not_one_that_the_files_lack(tmp_path):
     tokenizer = keras_hub.tokenizers.BertTokenizer(PIECES, lowercase=True, strip_accents=True)
     preprocessor = keras_hub.models.BertMaskedLMPreprocessor(tokenizer, sequence_length=14)
@@ -113,6 +120,16 @@ def test_a_tied_causal_model_with_the_logits_of_its_task(tmp_path):
     tiny.add_to_config(tmp_path / "preset", {"tie_word_embeddings": True})
     # Of SentencePiece, the ids are the same.
     assert not import_model(tmp_path / "preset", tmp_path / "bundle", "tiny").notes
+    begins = [read_recipe(tmp_path / "bundle").objective.begin]
+    # As its preprocessor frames texts, or as it is asked for.
+    stated = {"registered_name": "keras_hub>LlamaCausalLMPreprocessor", "config": {"add_start_token": False}}
+    (tmp_path / "preset" / "preprocessor.json").write_text(json.dumps(stated))
+    for number, begin in enumerate((None, "cls")):
+        import_model(tmp_path / "preset", tmp_path / f"{number}", "tiny", begin=begin)
+        begins.append(read_recipe(tmp_path / f"{number}").objective.begin)
+    assert begins == ["cls", "none", "cls"]
+    with pytest.raises(InteropError, match="begin: 'sep' is not a choice here; one of: cls, none"):
+        import_model(tmp_path / "preset", tmp_path / "sep", "tiny", begin="sep")
     written = export_model(tmp_path / "bundle", tmp_path / "back")
     assert "tokenizer.json" in written.files and not written.notes
     task = keras_hub.models.CausalLM.from_preset(str(tmp_path / "back"))
