@@ -155,8 +155,7 @@ def _export_adapters(name: str, adapters: list[str], place: str, root: pathlib.P
         bundle = bundle_of(name, root)
         loaded = load_adapters({each: adapter_of(given, root) for each, given in named}, bundle)
         export_adapters(loaded, load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER)), place)
-        signature: str = loaded[names[0]][1].task.signature
-        return signature
+        return loaded[names[0]][1].task.signature
 
     signature = run_quietly(work, "export", {ValueError: ExitCode.USAGE})
     typer.echo(f"{place}: a SavedModel whose signature {signature} reads `adapter`: {', '.join(names)}")

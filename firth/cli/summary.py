@@ -314,5 +314,4 @@ def skew_lines(result: "RunResult") -> list[str]:
 
 def _report(result: "RunResult", component: str) -> dict[str, Any]:
     folder = result.outputs.get(component, {}).get("examples")
-    found: dict[str, Any] = {} if folder is None else storage.read_json(folder / "report.json")
-    return found
+    return {} if folder is None else storage.read_json(folder / "report.json")

@@ -106,5 +106,4 @@ def statistics_of(artifact: Artifact, split: str) -> statistics_pb2.DatasetFeatu
 
 def splits_of(artifact: Artifact) -> list[str]:
     """Returns the names of an artifact's splits."""
-    names: list[str] = artifact_utils.decode_split_names(artifact.split_names)
-    return names
+    return artifact_utils.decode_split_names(artifact.split_names)

@@ -67,8 +67,7 @@ def stamp_splits(examples: Artifact, splits: Iterable[str]) -> None:
 
 def model_folder(model: Artifact) -> str:
     """Returns the folder of the SavedModel of an exported model."""
-    folder: str = path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
-    return folder
+    return path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
 
 
 def keep_files(folder: str, *names: str) -> str:

@@ -56,8 +56,7 @@ class Hypotheses(NamedTuple):
         Args:
             places: Numbers of texts, int32 [batch, n].
         """
-        taken: Hypotheses = tf.nest.map_structure(lambda each: tf.gather(each, places, batch_dims=1), self)
-        return taken
+        return tf.nest.map_structure(lambda each: tf.gather(each, places, batch_dims=1), self)
 
     def best(self, count: int) -> tuple["Hypotheses", tf.Tensor]:
         """Returns the texts of the highest scores, the highest first, and their places, int32 [batch, count].
@@ -111,12 +110,11 @@ class Hypotheses(NamedTuple):
             rows: Rows that have these, bool [batch].
             others: Texts, as many.
         """
-        chosen: Hypotheses = tf.nest.map_structure(
+        return tf.nest.map_structure(
             lambda own, other: tf.where(tf.reshape(rows, [-1] + [1] * (own.shape.rank - 1)), own, other),
             self,
             others,
         )
-        return chosen
 
 
 class Searching(NamedTuple):

@@ -53,8 +53,7 @@ class Controls(NamedTuple):
         Args:
             rows: Numbers of rows, int32 [n].
         """
-        taken: Controls = tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
-        return taken
+        return tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
 
 
 def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Controls:

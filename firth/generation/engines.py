@@ -92,8 +92,7 @@ def load_generator(
         ...
     ValueError: engine: there is no 'ctranslate'; did you mean ctranslate2?
     """
-    made: TextGenerator = opened("generator_of", engine, folder, {"dtype": dtype, **options})
-    return made
+    return opened("generator_of", engine, folder, {"dtype": dtype, **options})
 
 
 def generate(model: Any, prompts: Any, requests: "Requests" = None, **values: Any) -> Any:

@@ -135,8 +135,7 @@ class PromptFraming:
 
     def room(self, prompt: FramedPrompt) -> int:
         """Returns the most tokens that can be written after a prompt, the end included."""
-        room: int = self.goal.written_places(self.sequences, len(prompt.ids))
-        return room
+        return self.goal.written_places(self.sequences, len(prompt.ids))
 
     def batch(self, prompts: Sequence[FramedPrompt]) -> Prompts:
         """Returns prompts as one batch, as long as the next power of two, or as the longest that is read."""

@@ -96,8 +96,7 @@ class Generator(TextGenerator):
                 return writing, prompt_log_probabilities(self.reader, prompts, states, scores)
 
             self._made[key] = (decoding, _Graph(start, single), _Graph(decoding.go_on, single))
-        made: tuple[Any, _Graph, _Graph] = self._made[key]
-        return made
+        return self._made[key]
 
     def _decoding(self, sampler: Any) -> Any:
         """Returns the decoder of a sampler; see `SAMPLERS`."""

@@ -202,8 +202,7 @@ def reader_of(model: BackboneWithHeads, tokenizer: Any, start: tuple[int, ...]) 
         raise ValueError(
             f"a model of the architecture {architecture} does not write; one of {', '.join(READERS)} does"
         )
-    made: TokenReader = READERS[architecture](model, tokenizer, start)
-    return made
+    return READERS[architecture](model, tokenizer, start)
 
 
 def _word_reader(model: BackboneWithHeads, tokenizer: Any, start: tuple[int, ...]) -> WordReader:

@@ -110,8 +110,7 @@ def joined(slots: Slots, slot: tf.Tensor, begun: Slots) -> Slots:
         is_slot = tf.range(known.shape[0]) == slot
         return tf.where(tf.reshape(is_slot, [-1] + [1] * (known.shape.rank - 1)), new, known)
 
-    made: Slots = tf.nest.map_structure(one, slots, begun)
-    return made
+    return tf.nest.map_structure(one, slots, begun)
 
 
 def padded(begun: Slots, slots: Any) -> Slots:
@@ -121,8 +120,7 @@ def padded(begun: Slots, slots: Any) -> Slots:
         missing = [(0, most - size) for size, most in zip(tensor.shape[1:], like.shape[1:])]
         return tf.pad(tensor, [(0, 0), *missing]) if any(size for _, size in missing) else tensor
 
-    made: Slots = tf.nest.map_structure(one, begun, slots)
-    return made
+    return tf.nest.map_structure(one, begun, slots)
 
 
 def mask_words(vocabulary: int) -> int:

@@ -56,8 +56,7 @@ class ReadRows(NamedTuple):
         Args:
             rows: Numbers of rows, int32 [n].
         """
-        taken: ReadRows = tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
-        return taken
+        return tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
 
     def standing(self, which: tf.Tensor) -> "ReadRows":
         """Returns the rows with those that have ended set back to their first place, which they read again.

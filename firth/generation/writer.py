@@ -51,8 +51,7 @@ class Writing(NamedTuple):
         Args:
             rows: Numbers of rows, int32 [n].
         """
-        taken: Writing = tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
-        return taken
+        return tf.nest.map_structure(lambda each: tf.gather(each, rows), self)
 
 
 class DecodedTexts(NamedTuple):
@@ -101,8 +100,7 @@ class Decoder(Generic[State]):
         def continues(number: tf.Tensor, state: State) -> tf.Tensor:
             return (number < steps) & tf.reduce_any(state.ended == RUNNING)
 
-        made: State = tf.while_loop(continues, body, (tf.constant(0), state))[1]
-        return made
+        return tf.while_loop(continues, body, (tf.constant(0), state))[1]
 
     def with_ended(self, state: State, rows: tf.Tensor) -> State:
         """Returns the texts after the caller has ended some of them.
@@ -111,8 +109,7 @@ class Decoder(Generic[State]):
             state: Texts so far.
             rows: True for rows that end, bool [batch].
         """
-        made: State = state._replace(ended=tf.where((state.ended == RUNNING) & rows, BY_CALLER, state.ended))
-        return made
+        return state._replace(ended=tf.where((state.ended == RUNNING) & rows, BY_CALLER, state.ended))
 
 
 class Writer(Decoder[Writing]):
@@ -267,8 +264,7 @@ class WritingDecoder(Decoder[State]):
             state: Texts so far.
             rows: True for rows that end, bool [batch].
         """
-        made: State = state._replace(writing=self._writer.with_ended(state.writing, rows))
-        return made
+        return state._replace(writing=self._writer.with_ended(state.writing, rows))
 
 
 def _put(rows: tf.Tensor, place: tf.Tensor, values: tf.Tensor, going: tf.Tensor) -> tf.Tensor:

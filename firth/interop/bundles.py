@@ -262,7 +262,6 @@ def _tokenizer_config(tokenizer: AnyTokenizer, rows: int) -> AnyTokenizerConfig:
     sizes = {"vocabulary_size": rows}
     if sentinels := len(tokenizer.sentinel_ids):
         sizes["sentinels"] = sentinels
-    config: AnyTokenizerConfig = config_of(
+    return config_of(
         "tokenizer", AnyTokenizerConfig, {"kind": tokenizer.kind, **sizes, **tokenizer.recipe_settings}
     )
-    return config

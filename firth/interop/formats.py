@@ -163,8 +163,7 @@ class Format:
         """
         self._check_names(choices, self.choices)
         self.check_folder(path)
-        read: Read = self._module().import_model(path, folder, name, **choices)
-        return read
+        return self._module().import_model(path, folder, name, **choices)
 
     def export_model(
         self, bundle: str | os.PathLike[str], folder: str | os.PathLike[str], **options: str
@@ -185,8 +184,7 @@ class Format:
             FileExistsError: if there is something in the folder's place.
         """
         self._check_names(options, self.options)
-        written: Written = self._module().export_model(bundle, folder, **options)
-        return written
+        return self._module().export_model(bundle, folder, **options)
 
     def _check_names(self, given: Mapping[str, str], known: Mapping[str, str]) -> None:
         from firth.recipes.base.errors import suggest

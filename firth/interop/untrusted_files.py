@@ -29,8 +29,7 @@ def read_bytes(path: str) -> bytes:
     """Returns the content of a file."""
     try:
         with storage.open_file(check_file(path)) as file:
-            content: bytes = file.read()
-            return content
+            return file.read()
     except OSError as error:
         raise InteropError(f"{path} cannot be read: {error.strerror}") from None
 

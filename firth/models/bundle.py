@@ -144,8 +144,7 @@ def open_weights(folder: str | os.PathLike[str]) -> Iterator[TensorFile]:
 
 def stored_dtypes(file: TensorFile) -> dict[str, list[str]]:
     """Returns the dtypes of the tensors that a bundle's weights were made of, by path."""
-    stored: dict[str, list[str]] = json.loads(file.metadata.get(_STORED, "{}"))
-    return stored
+    return json.loads(file.metadata.get(_STORED, "{}"))
 
 
 def untrained_weights(file: TensorFile) -> tuple[str, ...]:

@@ -198,5 +198,4 @@ def states_at(
     """
     if encoder_alone:
         return gather_tokens(states_of(backbone, features, encoder_alone, training), places)
-    states: Tensor = backbone.states_at(features, places, training)
-    return states
+    return backbone.states_at(features, places, training)

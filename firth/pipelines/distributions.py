@@ -89,8 +89,7 @@ def requests_of(recipe: AdaptingRecipe, path: str, digests: FileDigests) -> Requ
 
 def request_statistics(requests: RequestExampleGen) -> StatisticsGen:
     """Returns the component that makes the statistics of requests."""
-    made: StatisticsGen = StatisticsGen(examples=requests.outputs["examples"]).with_id(REQUEST_STATISTICS)
-    return made
+    return StatisticsGen(examples=requests.outputs["examples"]).with_id(REQUEST_STATISTICS)
 
 
 def distances_in(nodes: Iterable[BaseNode]) -> BaseChannel | None:

@@ -88,7 +88,7 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
     from firth.recipes.counting import parameter_counts
 
     vocabulary = _as_word_pieces(_vocabulary(inputs.tokenizer), inputs.recipe.tokenizer.kind)
-    serving = _read_json(inputs.serving_report, "serving_report.json")
+    serving = read_json_in(inputs.serving_report, "serving_report.json")
     corpus, steps = read_corpus_report(inputs.corpus_report)
     filled, scored = _sentences(inputs, vocabulary)
     parameters = parameter_counts(inputs.recipe)
@@ -99,7 +99,7 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         corpus=corpus,
         corpus_steps=steps,
         vocabulary=vocabulary,
-        sequence_counts=_read_json(inputs.examples, "sequence_counts.json") or {},
+        sequence_counts=read_json_in(inputs.examples, "sequence_counts.json") or {},
         history=_history(inputs.model_run),
         curves=inputs.model_run,
         evaluation=_evaluation(inputs.evaluation),
@@ -107,12 +107,12 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         serving=serving,
         filled_masks=filled,
         scored_sentences=scored,
-        objective_rates=_read_json(inputs.objective_rates, "objective_rates.json"),
-        distances=_read_json(inputs.distances, "distances.json") or (),
-        shares=_read_json(inputs.shares, "shares.json") or (),
-        trials=_trials(_read_json(inputs.tuner_results, "tuner_results.json") or (), inputs.recipe.search),
+        objective_rates=read_json_in(inputs.objective_rates, "objective_rates.json"),
+        distances=read_json_in(inputs.distances, "distances.json") or (),
+        shares=read_json_in(inputs.shares, "shares.json") or (),
+        trials=_trials(read_json_in(inputs.tuner_results, "tuner_results.json") or (), inputs.recipe.search),
         pushed=inputs.pushed,
-        timings=_read_json(inputs.run_dir, "timings.json") or {},
+        timings=read_json_in(inputs.run_dir, "timings.json") or {},
         versions=versions(),
         artifacts=sorted(inputs.artifacts, key=lambda artifact: artifact.id),
     )
@@ -122,7 +122,7 @@ def _trained(inputs: ReportInputs, parameters: Mapping[str, int]) -> int | None:
     """Returns the number of parameters that are trained: all of a model that starts from no other."""
     if inputs.recipe.base is None:
         return parameters["total_with_heads"]
-    start = _read_json(inputs.model_run, "start.json") or {}
+    start = read_json_in(inputs.model_run, "start.json") or {}
     return start.get("trained_parameters")
 
 
@@ -132,9 +132,9 @@ def read_corpus_report(folder: str) -> tuple[Mapping[str, Any] | None, dict[str,
     Args:
         folder: Folder of the report.
     """
-    report = _read_json(folder, "corpus_report.json")
+    report = read_json_in(folder, "corpus_report.json")
     steps = dict.fromkeys(row["step"] for row in report["funnel"]) if report else {}
-    found = {step: _read_json(folder, f"{step}.json") for step in steps}
+    found = {step: read_json_in(folder, f"{step}.json") for step in steps}
     return report, {step: measured for step, measured in found.items() if measured is not None}
 
 
@@ -147,7 +147,8 @@ def _as_word_pieces(pieces: Sequence[str], kind: str) -> tuple[str, ...]:
     return tuple(TOKENIZERS[kind].as_word_piece(piece) for piece in pieces)
 
 
-def _read_json(folder: str, name: str) -> Any:
+def read_json_in(folder: str, name: str) -> Any:
+    """Returns the value of a JSON file of a folder, or None without the folder or the file."""
     return storage.read_json(os.path.join(folder, name)) if folder else None
 
 

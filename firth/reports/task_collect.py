@@ -9,7 +9,7 @@ from typing import Any
 from firth import features as names, storage
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.task import Task
-from firth.reports.collect import ReportInputs, collect_run
+from firth.reports.collect import ReportInputs, collect_run, read_json_in
 from firth.reports.record import RunRecord
 from firth.scores import Collected
 
@@ -122,7 +122,7 @@ class TaskReportInputs:
 
 def collect_task(inputs: TaskReportInputs) -> tuple[RunRecord, TaskRecord]:
     """Returns everything that the page shows; fields of artifacts that do not exist are left empty."""
-    made = _read(inputs.rows, "report.json") or {}
+    made = read_json_in(inputs.rows, "report.json") or {}
     rows = made.get("splits", {})
     recipe = inputs.recipe
     if train := rows.get("train"):
@@ -131,10 +131,10 @@ def collect_task(inputs: TaskReportInputs) -> tuple[RunRecord, TaskRecord]:
     can_ask = bool(inputs.run.model and inputs.rows and inputs.records and recipe.task.score_names)
     answers = ask_rows(inputs.run.model, inputs.rows, recipe.task) if can_ask else []
     return run, TaskRecord(
-        records=_read(inputs.records, "report.json"),
+        records=read_json_in(inputs.records, "report.json"),
         rows=rows,
-        skew=_read(inputs.found, "skew.json") or (),
-        start=_read(inputs.run.model_run, "start.json"),
+        skew=read_json_in(inputs.found, "skew.json") or (),
+        start=read_json_in(inputs.run.model_run, "start.json"),
         trained=_trained(recipe),
         contamination=made.get("contamination", {}),
         asked=len(answers),
@@ -147,10 +147,6 @@ def _trained(recipe: AdaptingRecipe) -> int:
     from firth.tuning import trainable_parameters
 
     return trainable_parameters(recipe)
-
-
-def _read(folder: str, name: str) -> Any:
-    return storage.read_json(os.path.join(folder, name)) if folder else None
 
 
 def ask_rows(model: str, examples: str, task: Task) -> list[Collected]:

@@ -90,8 +90,7 @@ def export_stored(
     stored = Export.of({**served.recipe.export.model_dump(), "weights": weights})
     recipe = served.recipe.model_copy(update={"export": stored})
     export(served.model, served.tokenizer, recipe, None, os.fspath(directory), rows)
-    described: dict[str, Any] = read_description(os.fspath(directory))["weights"]
-    return described
+    return read_description(os.fspath(directory))["weights"]
 
 
 def export_bundle(folder: str | os.PathLike[str], directory: str | os.PathLike[str]) -> None:

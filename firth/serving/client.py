@@ -43,13 +43,11 @@ class Client(SignatureClient):
 
     @property
     def _descriptions(self) -> Mapping[str, Any]:
-        described: dict[str, Any] = self.description["signatures"]
-        return described
+        return self.description["signatures"]
 
     @property
     def _names(self) -> Iterable[str]:
-        names: Iterable[str] = self._loaded.signatures
-        return names
+        return self._loaded.signatures
 
     def evaluate(self, rows: Sequence[bytes]) -> dict[str, npt.NDArray[Any]]:
         """Returns the sums that each row adds to the metrics, and the inputs of scores, by name: [rows, ...].

@@ -88,8 +88,7 @@ def _row_reader(served: Served, make: Any) -> Callable[[tf.Tensor], tuple[dict[s
     def features(row_and_negative: tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]) -> Outputs:
         row, negative = row_and_negative
         seed = tf.stack([tf.constant(recipe.seed, tf.int64), row[names.EXAMPLE_ID]])
-        made: Outputs = make(row, negative, seed)
-        return made
+        return make(row, negative, seed)
 
     def read(examples: tf.Tensor) -> tuple[dict[str, Any], Outputs]:
         rows, negatives = parse_rows(examples, specs)
@@ -221,5 +220,4 @@ def _collected(task: Any, row: bytes, outputs: dict[str, npt.NDArray[Any]]) -> l
     features = tf.train.Example.FromString(row).features.feature
     details, source = (features[name].bytes_list.value for name in (names.RECORD_DETAILS, names.SOURCE))
     held = {**outputs, names.RECORD_DETAILS: np.array(list(details), object)}
-    found: list[Collected] = TASKS[task.kind].collected(task, held, b"".join(source).decode())
-    return found
+    return TASKS[task.kind].collected(task, held, b"".join(source).decode())

@@ -208,10 +208,7 @@ def _with_defaults(function: Any, signature: Signature) -> Any:
 
     def asked(*texts: tf.Tensor) -> dict[str, tf.Tensor]:
         defaults = (tf.constant(each.default, each.dtype) for each in signature.parameters.values())
-        found: dict[str, tf.Tensor] = function(
-            *texts, *(tf.fill(tf.shape(texts[0])[:1], each) for each in defaults)
-        )
-        return found
+        return function(*texts, *(tf.fill(tf.shape(texts[0])[:1], each) for each in defaults))
 
     return tf.function(asked, input_signature=_texts(signature), autograph=False)
 

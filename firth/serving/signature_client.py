@@ -77,8 +77,7 @@ class SignatureClient(abc.ABC):
         """Returns the outputs of a signature for its inputs by name."""
 
     def _described(self, name: str) -> dict[str, Any]:
-        described: dict[str, Any] = self._descriptions.get(name, {})
-        return described
+        return self._descriptions.get(name, {})
 
     @property
     def mask(self) -> str:
@@ -232,8 +231,7 @@ class SignatureClient(abc.ABC):
 
     def _choices(self, name: str) -> dict[str, list[str]]:
         """Returns the names that inputs of a signature take, by the inputs, which may be left out."""
-        choices: dict[str, list[str]] = self._described(name).get("choices", {})
-        return choices
+        return self._described(name).get("choices", {})
 
     def _left_out(self, name: str) -> set[str]:
         """Returns the inputs of a signature that may be left out."""

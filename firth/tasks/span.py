@@ -14,7 +14,7 @@ from firth.recipes.tasks.span import SpanAnswering
 from firth.scores import Collected, ScoredAnswer, best_threshold
 from firth.tasks.inputs import EncodedRecord
 from firth.tasks.readers.records import CONTEXT, QUESTION, AnswerSpan, LabelledRecord
-from firth.tasks.texts import TextsTask, key_of
+from firth.tasks.texts import TextsTask, key_of, split_rows
 from firth.tasks.windows import (
     PlacedPieces,
     Windows,
@@ -56,7 +56,7 @@ class SpanTask(TextsTask):
         # As many windows as are served.
         windows, read = read_windows(lengths, rooms, config.stride)
         unread = cut.numpy() + (lengths - read).numpy()
-        of_questions = [_Question(*each) for each in zip(records, _rows(questions), unread, strict=True)]
+        of_questions = [_Question(*each) for each in zip(records, split_rows(questions), unread, strict=True)]
         return list(_encoded(of_questions, windows, pieces))
 
     def _placed(self, contexts: Sequence[str]) -> PlacedPieces:
@@ -242,14 +242,10 @@ def _distinct(records: Sequence[LabelledRecord], role: str) -> tuple[list[str], 
     return list(numbers), owners
 
 
-def _rows(values: tf.RaggedTensor) -> list[npt.NDArray[np.int32]]:
-    return np.split(values.flat_values.numpy(), values.row_splits.numpy()[1:-1])
-
-
 def _encoded(
     questions: Sequence[_Question], windows: Windows, pieces: PlacedPieces
 ) -> Iterator[EncodedRecord]:
-    columns = [_rows(each) for each in pieces]
+    columns = [split_rows(each) for each in pieces]
     owners = windows.owners.numpy()
     counts = np.bincount(owners, minlength=len(questions))
     numbers = np.arange(len(owners)) - np.searchsorted(owners, owners)

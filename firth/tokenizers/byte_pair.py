@@ -81,13 +81,13 @@ class BytePairTokenizer(PieceTokenizer):
         ranks = ranks_of(read_merges(merges, self._vocabulary.ids)) if merges else None
         alone, after_space = self._vocabulary.alone, self._vocabulary.after_space
         all_spaces = self.specials.spaces_before == "all"
-        self._kernel = BytePairKernel(vocabulary, alone, after_space, all_spaces, ranks, pattern, whole_words)
-        self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
+        self.kernel = BytePairKernel(vocabulary, alone, after_space, all_spaces, ranks, pattern, whole_words)
+        self.word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
         self._keep_rendered(self.piece_texts)
 
     def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
         words = tf.strings.join([tf.where(after_space, " ", ""), words])
-        return self._kernel(words, asked=self.special_texts)
+        return self.kernel(words, asked=self.special_texts)
 
     def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         return tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)

@@ -74,6 +74,7 @@ class Chat:
     r"""Writes dialogues with the template of a tokenizer.
 
     Attributes:
+        tokenizer: The tokenizer that dialogues are written with.
         template: Its template.
         end_id: Id of the piece at which a reply stops.
 
@@ -100,7 +101,7 @@ class Chat:
             raise ChatTemplateError(
                 "the tokenizer has no chat template; firth finetune --task dialogue keeps one with it"
             )
-        self.template, self._tokenizer = template, tokenizer
+        self.template, self.tokenizer = template, tokenizer
         known = {part: found for part in template.parts for found in self._resolved(part)}
         self._known: Mapping[Part, int | str] = known
         end = [known[part] for part in template.assistant.end if part in known]
@@ -109,11 +110,6 @@ class Chat:
                 f"assistant.end: the vocabulary has no special piece at which a reply stops{self._specials()}"
             )
         self.end_id = next(each for each in end if not isinstance(each, str))
-
-    @property
-    def tokenizer(self) -> Any:
-        """The tokenizer that dialogues are written with."""
-        return self._tokenizer
 
     def marked(self, parts: Sequence[Any], mark: str) -> str:
         """Returns parts of the template as one text, with the id of each special piece between marks."""
@@ -134,7 +130,7 @@ class Chat:
 
     def _resolved(self, part: Any) -> Iterator[int | str]:
         """Yields the id or the text of a part; nothing of a role that no piece plays."""
-        tokenizer = self._tokenizer
+        tokenizer = self.tokenizer
         name = getattr(part, "piece", "") or tokenizer.specials.by_role.get(getattr(part, "role", ""))
         ids = [each for each in tokenizer.special_ids if tokenizer.id_to_token(each) == name]
         if getattr(part, "text", "") or (getattr(part, "or_text", False) and not ids):
@@ -147,7 +143,7 @@ class Chat:
             raise ChatTemplateError(f"the template's piece {name!r} {problem}{self._specials(name)}")
 
     def _specials(self, name: str = "") -> str:
-        pieces = [self._tokenizer.id_to_token(each) for each in self._tokenizer.special_ids]
+        pieces = [self.tokenizer.id_to_token(each) for each in self.tokenizer.special_ids]
         near = difflib.get_close_matches(name, pieces, n=_SHOWN, cutoff=0.0)
         return (
             f"; the nearest special pieces are {' '.join(near)}. The template `plain` needs none, and a "
@@ -219,7 +215,7 @@ class Chat:
         """
         found = self.stretches(_speakers(messages), asks)
         return "".join(
-            self._filled(each, messages) if each.texts else self._tokenizer.id_to_token(each.piece)
+            self._filled(each, messages) if each.texts else self.tokenizer.id_to_token(each.piece)
             for each in found
         )
 
@@ -240,7 +236,7 @@ class Chat:
     def _pieces_of(self, texts: Sequence[tuple[str, bool]]) -> list[list[int]]:
         strings, begins = zip(*texts, strict=True) if texts else ((), ())
         with tf.init_scope():
-            found = self._tokenizer.tokenize_parts(
+            found = self.tokenizer.tokenize_parts(
                 tf.constant(strings, tf.string), tf.constant(begins, tf.bool)
             )
             return [list(each) for each in found.to_list()]
@@ -278,7 +274,7 @@ class Chat:
         batch = tf.shape(texts)[0]
         if 0 in stretch.texts:
             joined = tf.strings.join([each if isinstance(each, str) else texts for each in stretch.texts])
-            return self._tokenizer.tokenize_parts(joined, tf.fill([batch], stretch.begins))
+            return self.tokenizer.tokenize_parts(joined, tf.fill([batch], stretch.begins))
         own = [("".join(map(str, stretch.texts)), stretch.begins)] if stretch.texts else []
         (ids,) = self._pieces_of(own) if own else [[stretch.piece]]
         rows = tf.tile(tf.constant([ids], tf.int32, [1, len(ids)]), [batch, 1])

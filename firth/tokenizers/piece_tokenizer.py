@@ -47,8 +47,10 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             for a name in `special_texts` that is not a special piece, with the nearest.
     """
 
-    _kernel: Any
-    _word_bounds: WordBounds
+    kernel: Any
+    """Module that encodes; an exported module has to keep a reference to it."""
+    word_bounds: WordBounds
+    """Bounds of words, as `word_starts` reads them."""
 
     def __init__(
         self,
@@ -111,7 +113,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         with tf.device("CPU"):
             batch = text[tf.newaxis] if text.shape.rank == 0 else text
             asked = self.special_texts if specials is None else self._vocabulary.check_special(specials)
-            ids = self._kernel(batch if normalized else self._normalization(batch), asked=asked)
+            ids = self.kernel(batch if normalized else self._normalization(batch), asked=asked)
             return ids.flat_values if text.shape.rank == 0 else ids
 
     def tokenize_parts(self, texts: tf.Tensor, begins: tf.Tensor) -> tf.RaggedTensor:
@@ -126,7 +128,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             int32 [batch, (pieces)], ragged, without any special piece but that for unknown text.
         """
         with tf.device("CPU"):
-            return self._kernel(self._normalization(texts), begins)
+            return self.kernel(self._normalization(texts), begins)
 
     def tokenize_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of words that were cut out of texts, each as its text has it.
@@ -143,7 +145,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of string [words]; kinds whose pieces hold the space before a word say how."""
-        return self._kernel(words, asked=self.special_texts)
+        return self.kernel(words, asked=self.special_texts)
 
     def detokenize(self, inputs: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         """Returns the texts of ids.
@@ -264,11 +266,6 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         return _UNUSED.fullmatch(piece) is not None
 
     @property
-    def kernel(self) -> Any:
-        """Module that encodes; an exported module has to keep a reference to it."""
-        return self._kernel
-
-    @property
     def piece_texts(self) -> list[bytes]:
         """Bytes of each piece's text, with the space before a word if the piece has one.
 
@@ -286,14 +283,9 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         """Returns the bytes of an ordinary piece's text."""
 
     @property
-    def word_bounds(self) -> WordBounds:
-        """Bounds of words, as `word_starts` reads them."""
-        return self._word_bounds
-
-    @property
     def word_start_table(self) -> npt.NDArray[Any]:
         """Pieces that start a word in any place, special ones included: bool [vocabulary]."""
-        return self._word_bounds.starts
+        return self.word_bounds.starts
 
     @property
     def settings(self) -> dict[str, Any]:

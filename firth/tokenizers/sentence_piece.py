@@ -73,18 +73,18 @@ class SentencePieceTokenizer(PieceTokenizer):
         pieces = [piece.piece for piece in parse_model(self.model).pieces]
         super().__init__(pieces, normalization, **kwargs)
         self.preparation = Preparation.of(preparation or Preparation.of_model(self.model))
-        self._kernel = SentencePieceKernel(
+        self.kernel = SentencePieceKernel(
             self.model,
             self.preparation,
             self._vocabulary.alone,
             self._vocabulary.after_space,
             self.specials.spaces_before,
         )
-        self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
+        self.word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
         self._keep_rendered(self.piece_texts)
 
     def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
-        return self._kernel(words, after_space, self.special_texts)
+        return self.kernel(words, after_space, self.special_texts)
 
     @classmethod
     def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102

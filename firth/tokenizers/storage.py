@@ -39,8 +39,7 @@ class TokenizerMismatchError(ValueError):
 
 def _ids_of(tokenizer: AnyTokenizer, texts: list[str]) -> list[list[int]]:
     """Returns the ids of texts in which all special pieces are read, so that their search is checked."""
-    found: list[list[int]] = tokenizer.tokenize(texts, specials=tokenizer.special_pieces).to_list()
-    return found
+    return tokenizer.tokenize(texts, specials=tokenizer.special_pieces).to_list()
 
 
 def _read_golden(tokenizer: AnyTokenizer) -> list[dict[str, Any]]:
@@ -150,8 +149,7 @@ def apply_template(tokenizer: AnyTokenizer, task: Any) -> AnyTokenizer:
     template = task.template_with(tokenizer.chat_template)
     if template == tokenizer.chat_template:
         return tokenizer
-    made: AnyTokenizer = cast(PieceTokenizer, tokenizer).with_chat_template(template)
-    return made
+    return cast(PieceTokenizer, tokenizer).with_chat_template(template)
 
 
 def copy_tokenizer(base: str, directory: str, task: Any) -> AnyTokenizer:
@@ -194,8 +192,7 @@ def _read_files(kind: str, folder: str) -> dict[str, bytes]:
 def _make(settings: dict[str, Any], pieces: list[str], files: dict[str, bytes]) -> AnyTokenizer:
     kind = TOKENIZERS[settings["kind"]]
     made_with = {key: value for key, value in settings.items() if key not in _OWN_KEYS}
-    made: AnyTokenizer = kind.restored(pieces, files, made_with)
-    return made
+    return kind.restored(pieces, files, made_with)
 
 
 def _check(tokenizer: AnyTokenizer, settings: dict[str, Any], folder: str) -> None:

@@ -97,17 +97,13 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             self._normalizer = tf_text.FastBertNormalizer(
                 model_buffer=tf.constant(build_normalizer_model(lowercase, split=True))
             )
-            self._table = tf.lookup.StaticHashTable(
+            # An exported model holds on to it.
+            self.kernel = tf.lookup.StaticHashTable(
                 tf.lookup.KeyValueTensorInitializer(
                     tf.constant(self._words), tf.range(len(self._words), dtype=tf.int32)
                 ),
                 default_value=self.unk_id,
             )
-
-    @property
-    def kernel(self) -> Any:
-        """The table of words, which an exported model holds on to."""
-        return self._table
 
     def split(
         self,
@@ -179,8 +175,8 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         """
         with tf.device("CPU"):
             if isinstance(words, tf.RaggedTensor):
-                return words.with_flat_values(self._table.lookup(words.flat_values))
-            return self._table.lookup(words)
+                return words.with_flat_values(self.kernel.lookup(words.flat_values))
+            return self.kernel.lookup(words)
 
     def characters(self, words: tf.Tensor) -> tf.Tensor:
         """Returns the characters of words, int32 [n, max_characters]; see `word_characters`.

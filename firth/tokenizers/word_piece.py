@@ -77,8 +77,8 @@ class WordPieceTokenizer(PieceTokenizer):
         super().__init__(vocabulary, normalization, specials, **kwargs)
         self.lowercase = lowercase
         self.max_word_characters = max_word_characters
-        self._kernel = WordPieceKernel(self._vocabulary, lowercase, max_word_characters)
-        self._word_bounds = WordBounds.of_starts(
+        self.kernel = WordPieceKernel(self._vocabulary, lowercase, max_word_characters)
+        self.word_bounds = WordBounds.of_starts(
             np.array([not piece.startswith(SUFFIX_MARK) for piece in vocabulary])
         )
         self._keep_rendered([_render(piece) for piece in vocabulary])

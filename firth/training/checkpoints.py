@@ -117,8 +117,7 @@ class SavedState(Mapping[str, npt.NDArray[Any]]):
         self.dtypes = {name: dtypes[key] for name, key in self._keys.items()}
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        value: npt.NDArray[Any] = self._reader.get_tensor(self._keys[name])
-        return value
+        return self._reader.get_tensor(self._keys[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)

@@ -227,10 +227,7 @@ class Differentiator:
             none,
             dict.fromkeys(self._losses, none),
         )
-        summed: BatchGradients = sum_parts(
-            lambda each: self._differentiate(each, lambda _: weights, parts), start
-        )
-        return summed
+        return sum_parts(lambda each: self._differentiate(each, lambda _: weights, parts), start)
 
     def _weights(self, batch: Batch) -> list[tf.Tensor]:
         """Returns the weight of each loss; the rest of the pass is pruned from the graph."""

@@ -208,8 +208,7 @@ def distribute(
         # If the dataset could end, the replicas of all processes would ask each other before each step.
         return make(share).repeat()
 
-    iterable: Iterable[Any] = strategy.distribute_datasets_from_function(of_process)
-    return iterable
+    return strategy.distribute_datasets_from_function(of_process)
 
 
 def sum_over_replicas(values: Any) -> Any:

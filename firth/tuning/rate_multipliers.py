@@ -86,8 +86,7 @@ def _read(path: str, value: Any) -> Multiplier:
     if isinstance(value, Mapping):
         value = keras.saving.deserialize_keras_object(value)
     if callable(value) or 0.0 <= value <= 1.0:
-        read: Multiplier = value
-        return read
+        return value
     raise ValueError(f"multipliers: {path}: {value} is not from 0 to 1")
 
 

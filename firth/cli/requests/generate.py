@@ -92,8 +92,7 @@ def _generate(
     pairs = [(text, each) for text in texts for each in requests]
 
     def work() -> "list[Generated]":
-        made: list[Generated] = generator.generate([text for text, _ in pairs], [each for _, each in pairs])
-        return made
+        return generator.generate([text for text, _ in pairs], [each for _, each in pairs])
 
     found = _guarded(work, verbose)
     for (text, asked), written in zip(pairs, found, strict=True):

@@ -151,8 +151,7 @@ def _any_within(positions: np.ndarray, windows: int, before: int) -> np.ndarray:
     there = np.zeros(windows + before, np.int64)
     there[positions.astype(np.int64)] = 1
     sums = np.append(0, there.cumsum())
-    found: np.ndarray = sums[before + 1 :] > sums[:windows]
-    return found
+    return sums[before + 1 :] > sums[:windows]
 
 
 class CutSpans:

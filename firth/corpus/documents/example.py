@@ -1,58 +1,13 @@
 """`tf.train.Example` without TensorFlow, which takes each of Beam's workers seconds to import."""
 
+import pathlib
 from typing import Any
 
 from google.protobuf import descriptor_pb2, message_factory, text_format
 
-# The fields of tensorflow/core/example/example.proto and feature.proto, by which the bytes are the same.
-_FILE = """
-    name: "firth/example.proto"  package: "firth"  syntax: "proto3"
-    message_type {
-      name: "BytesList"
-      field { name: "value" number: 1 label: LABEL_REPEATED type: TYPE_BYTES }
-    }
-    message_type {
-      name: "FloatList"
-      field { name: "value" number: 1 label: LABEL_REPEATED type: TYPE_FLOAT }
-    }
-    message_type {
-      name: "Int64List"
-      field { name: "value" number: 1 label: LABEL_REPEATED type: TYPE_INT64 }
-    }
-    message_type {
-      name: "Feature"
-      oneof_decl { name: "kind" }
-      field { name: "bytes_list" number: 1 type_name: ".firth.BytesList" oneof_index: 0 }
-      field { name: "float_list" number: 2 type_name: ".firth.FloatList" oneof_index: 0 }
-      field { name: "int64_list" number: 3 type_name: ".firth.Int64List" oneof_index: 0 }
-    }
-    message_type {
-      name: "Features"
-      field { name: "feature" number: 1 label: LABEL_REPEATED type_name: ".firth.Features.FeatureEntry" }
-      nested_type {
-        name: "FeatureEntry"
-        options { map_entry: true }
-        field { name: "key" number: 1 type: TYPE_STRING }
-        field { name: "value" number: 2 type_name: ".firth.Feature" }
-      }
-    }
-    message_type {
-      name: "Example"
-      field { name: "features" number: 1 type_name: ".firth.Features" }
-    }
-"""
-
-
-def _make_class() -> Any:
-    file = text_format.Parse(_FILE, descriptor_pb2.FileDescriptorProto())
-    for message in file.message_type:
-        for field in [*message.field, *(field for nested in message.nested_type for field in nested.field)]:
-            field.label = field.label if field.HasField("label") else field.LABEL_OPTIONAL
-            field.type = field.type if field.HasField("type") else field.TYPE_MESSAGE
-    return message_factory.GetMessages([file])["firth.Example"]
-
-
-Example = _make_class()
+_SCHEMA = pathlib.Path(__file__).with_name("example.textproto").read_text(encoding="utf-8")
+_FILE = text_format.Parse(_SCHEMA, descriptor_pb2.FileDescriptorProto())
+Example: Any = message_factory.GetMessages([_FILE])["firth.Example"]
 """A `google.protobuf` message with the fields and the bytes of `tf.train.Example`."""
 
 

@@ -212,13 +212,11 @@ def _sizes(entries: np.ndarray) -> np.ndarray:
 
 def _too_large(entries: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """Returns bool [entries]: whether a document exceeds a limit on its own."""
-    large: np.ndarray = (_sizes(entries) > limits[entries["cap"]]).any(1)
-    return large
+    return (_sizes(entries) > limits[entries["cap"]]).any(1)
 
 
 def _sums(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Returns the running sums of rows, which begin anew at each start."""
     totals = values.cumsum(0)
     before = totals[starts] - values[starts]
-    sums: np.ndarray = totals - np.repeat(before, np.diff(np.append(starts, len(values))), 0)
-    return sums
+    return totals - np.repeat(before, np.diff(np.append(starts, len(values))), 0)

@@ -1,5 +1,7 @@
 """The quality rules of Gopher."""
 
+import json
+import pathlib
 import re
 from collections.abc import Callable, Sequence
 from itertools import filterfalse
@@ -23,83 +25,10 @@ _LETTER = re.compile(r"[^\W\d_]")
 _ENGLISH_STOP_WORDS = GopherQualityRules.model_fields["stop_words"].default
 ENGLISH = "en"
 # By ISO 639-1 code. Those of English are in the recipe, as a key of the step `gopher_quality`.
+_FILE = pathlib.Path(__file__).with_name("stop_words.json")
 STOP_WORDS = {
     language: frozenset(words.split())
-    for language, words in {
-        "af": "die en van is nie het dat met",
-        "an": "o a de que en y los una",
-        "ar": "من في على و أن إلى كل أو",
-        "az": "və bir bu ilə üçün olan da ki",
-        "be": "і у на не што з да ў",
-        "bg": "и на да в е се от за",
-        "br": "ha ar an e eus da war un",
-        "bs": "i u je na se da su za",
-        "ca": "de la i el que en els per",
-        "cs": "a se v na je že to s",
-        "cy": "y yn a i ar o mae yr",
-        "da": "og i at det er en til på",
-        "de": "und die der in zu den das ist",
-        "el": "και το η να του της με που",
-        "eo": "la de kaj en estas al ne por",
-        "es": "de la que el en y los una",
-        "et": "ja on ei see et oli ka kui",
-        "eu": "eta da ez bat dira du dute ere",
-        "fa": "و در به از که این را با",
-        "fi": "ja on ei se että oli hän tai",
-        "fo": "og í at er á til ein sum",
-        "fr": "de la le et les des en est",
-        "ga": "an na a agus i ar is go",
-        "gl": "de a que o e do da en",
-        "he": "של את על או לא כל זה הוא",
-        "hi": "के में है और की से को का",
-        "hr": "i u je na se da su za",
-        "ht": "a ak nan pou yo nou ki se",
-        "hu": "a az és hogy nem egy is van",
-        "id": "yang dan di dengan untuk ini dari tidak",
-        "is": "og að í er á sem til við",
-        "it": "di e che la il un per è",
-        "ja": "の は を に が と で も",
-        "jv": "ing lan kang saka iku karo ora sing",
-        "ko": "이 그 및 수 것 또는 모든 있는 대한 할",
-        "ku": "û li di ji ku ya bi ev",
-        "la": "et in est non ad ut cum qui",
-        "lb": "an de déi den ass vun eng dat",
-        "lt": "ir kad yra su iš tai į o",
-        "lv": "un ir ka no ar uz par tas",
-        "mg": "ny sy fa dia izay tsy amin'ny",
-        "mk": "и на да во е се од за",
-        "ms": "yang dan di dengan untuk ini dari tidak",
-        "mt": "li il- ta' u fil- minn hija ma",
-        "nb": "og i at det er en til på",
-        "nl": "de het een en van is dat in",
-        "nn": "og i at det er ein til på",
-        "no": "og i at det er en til på",
-        "oc": "de la que e lo los en las",
-        "pl": "i w na z się nie że do",
-        "pt": "de a que o e do da em",
-        "qu": "chay mana wan kay huk ima pay kan",
-        "ro": "și de la în a cu că o",
-        "ru": "и в не на что с по для",
-        "rw": "mu ku na ya ko kandi cyangwa no",
-        "se": "ja lea ii go mii dat ahte leat",
-        "sk": "a v sa na je že to s",
-        "sl": "in je v na da se so za",
-        "sq": "të e në dhe një për me që",
-        "sr": "и је у на да се за су",
-        "sv": "och i att det är en som på",
-        "sw": "na ya kwa wa ni katika la za",
-        "th": "และ ที่ ใน การ มี ของ เป็น ได้",
-        "tl": "ang ng sa na mga at ay hindi",
-        "tr": "ve bir bu ile için da de olan",
-        "uk": "і в не на що з та у",
-        "ur": "کے میں اور کی ہے سے کو کا",
-        "vi": "và của là có không được một các",
-        "vo": "in e kela binom ni äs de su",
-        "wa": "et les di on est pol ki dins",
-        "xh": "kwaye ukuba okanye na le ngokuba kunye lo",
-        "zh": "的 是 在 和 了 不 有 人",
-        "zu": "futhi ukuthi noma na le ngoba kanye lo",
-    }.items()
+    for language, words in json.loads(_FILE.read_text(encoding="utf-8")).items()
 }
 
 

@@ -1,8 +1,10 @@
 """Detection of national identification numbers."""
 
+import csv
 import dataclasses
 import functools
 import importlib
+import pathlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 
@@ -11,8 +13,6 @@ from firth.corpus.privacy.finder import WORD, Finder, Run, Span, search, words_b
 from firth.recipes.corpus.privacy import PiiStep
 
 _SEPARATORS = re.compile(r"[ \u00a0./()-]")
-_BIRTH_NUMBER = r"rodné číslo|rodne cislo|r\.? ?č\.?"
-_EMSO = r"emšo|emso|jmbg|ймбг|јмбг"
 # After a word such as `SSN` any grouping is accepted, with letters at one end.
 _CUED = re.compile(
     rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?:[ \u00a0./-]?\d){{6,17}}(?:[ -]?[A-Za-z]{{1,2}}(?![{WORD}]))?"
@@ -30,7 +30,7 @@ _BEFORE, _AFTER, _MIN_DIGITS = 8, 32, 6
 
 @dataclasses.dataclass(frozen=True)
 class Scheme:
-    """A country's national number.
+    """A country's national number, a row of `national_ids.tsv`.
 
     Attributes:
         country: ISO 3166-1 code of the country.
@@ -44,7 +44,7 @@ class Scheme:
     """
 
     country: str
-    module: str
+    module: str = ""
     written: str = ""
     cues: str = ""
     form: str = r"[A-Z\d]+"
@@ -77,81 +77,11 @@ def _without_errors(is_valid: Callable[[str], bool]) -> Callable[[str], bool]:
     return checked
 
 
-SCHEMES = (
-    Scheme("US", "us.ssn", r"\d{3}-\d\d-\d{4}", r"ssn|ss ?#|ss no\.?|social security"),
-    Scheme("US", "us.itin", "", r"itin|taxpayer identification"),
-    Scheme("CA", "ca.sin", "", r"sin|nas|social insurance|assurance sociale"),
-    Scheme("GB", "gb.nhs", "", r"nhs"),
-    Scheme("GB", "gb_nino", "", r"nino|ni number|ni no\.?|national insurance"),
-    Scheme("FR", "fr.nir", r"[12] ?\d\d ?\d\d ?\d[\dAB] ?\d{3} ?\d{3} ?\d\d", r"nir|sécurité sociale|insee"),
-    Scheme(
-        "DE", "de.idnr", r"\d\d \d{3} \d{3} \d{3}",
-        r"steuer-?id|steuer-?id-?nr\.?|idnr\.?|(?:steuer)?identifikationsnummer|tax id",
-    ),
-    Scheme("ES", "es.dni", r"\d{8}-?[A-Z]|\d\d\.\d{3}\.\d{3}-?[A-Z]", "dni|d\\.n\\.i\\."),
-    Scheme("ES", "es.nie", r"[XYZ]-?\d{7}-?[A-Z]"),
-    Scheme("IT", "it.codicefiscale", r"[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z]"),
-    Scheme("NL", "nl.bsn", "", r"bsn|burgerservicenummer|sofi-?nummer"),
-    Scheme("PL", "pl.pesel", "", r"pesel"),
-    Scheme("BR", "br.cpf", r"\d{3}\.\d{3}\.\d{3}-\d\d", r"cpf"),
-    Scheme("IN", "in_.aadhaar", "", r"aadha?ar|uidai?|आधार"),
-    Scheme("IN", "in_.pan", r"[A-Z]{3}[PH][A-Z]\d{4}[A-Z]", r"pan"),
-    Scheme("IN", "in_.epic", "", r"voter|epic"),
-    Scheme("CN", "cn.ric", r"\d{17}[\dX]"),
-    Scheme("SE", "se.personnummer", r"(?:\d\d)?\d{6}[-+]\d{4}", r"personnummer|pnr|personal identity number"),
-    Scheme("FI", "fi.hetu", r"\d{6}[-+A]\d{3}[0-9A-Y]"),
-    Scheme(
-        "BE", "be.nn", r"\d\d\.\d\d\.\d\d-\d{3}\.\d\d",
-        r"rijksregister(?:nummer)?|(?:registre|numéro) national",
-    ),
-    Scheme("CH", "ch.ssn", r"756\.\d{4}\.\d{4}\.\d\d|756 \d{4} \d{4} \d\d", r"ahv|avs"),
-    Scheme("KR", "kr.rrn", r"\d{6}-[1-49]\d{6}"),
-    Scheme("MX", "mx.curp", r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d"),
-    Scheme("MX", "mx.rfc", "", r"rfc", r"[A-Z]{4}\d{6}[A-Z\d]{3}"),
-    Scheme("PT", "pt.nif", "", r"nif|contribuinte|nipc"),
-    Scheme("AT", "at.vnr", "", r"svnr|sv-?nr\.?|sozialversicherungs-?(?:nr\.?|nummer)"),
-    Scheme("NO", "no.fodselsnummer", "", r"fødselsnummer|fødselsnr\.?|personnummer|personnr\.?|fnr"),
-    Scheme("DK", "dk.cpr", "", r"cpr|cpr-?nr\.?|cpr-?nummer|personnummer"),
-    Scheme("IS", "is_.kennitala", "", r"kennitala|kt\.?"),
-    Scheme("EE", "ee.ik", "", r"isikukood|personal code"),
-    Scheme("LT", "lt.asmens", "", r"asmens kodas|personal code"),
-    Scheme("LV", "lv.pvn", "", r"personas kods|personal code", r"[0-3]\d{10}"),
-    Scheme("CZ", "cz.rc", "", _BIRTH_NUMBER),
-    Scheme("SK", "sk.rc", "", _BIRTH_NUMBER),
-    Scheme("HU", "", "", r"adóazonosító(?: jel)?|taj", r"8\d{9}"),
-    Scheme("RO", "ro.cnp", "", r"cnp|cod numeric personal"),
-    Scheme("BG", "bg.egn", "", r"егн|egn"),
-    Scheme("HR", "hr.oib", "", r"oib"),
-    Scheme("SI", "si.emso", "", _EMSO),
-    Scheme("RS", "si.emso", "", _EMSO),
-    Scheme("GR", "gr.amka", "", r"αμκα|amka"),
-    Scheme("IE", "ie.pps", "", r"ppsn?|personal public service"),
-    Scheme("TR", "tr.tckimlik", "", r"t\.?c\.? ?kimlik|kimlik|tckn|tc no"),
-    Scheme("RU", "ru_snils", "", r"снилс|snils"),
-    Scheme("RU", "ru.inn", "", r"инн|inn", r"\d{12}"),
-    Scheme("UA", "ua.rntrc", "", r"рнокпп|іпн|ипн|rntrc"),
-    Scheme("KZ", "kz_iin", "", r"иин|жсн|iin"),
-    Scheme("IL", "il.idnr", "", r"תעודת זהות|ת\.ז\.?|teudat zehut|israeli id"),
-    Scheme("EG", "", "", r"الرقم القومي|national id", r"[23]\d{2}[01]\d[0-3]\d{8}"),
-    Scheme("ZA", "za.idnr", "", r"id|id (?:no\.?|number)|identity number|rsa id|sa id"),
-    Scheme("PK", "pk.cnic", r"[1-7]\d{4}-\d{7}-\d", r"cnic|nic"),
-    Scheme("JP", "jp_individual", "", r"マイナンバー|個人番号|my number"),
-    Scheme("TW", "tw_id", "", r"身分證(?:字號)?|身份證(?:字號)?|national id|arc"),
-    Scheme("HK", "hk_id", r"[A-Z]{1,2}\d{6}\([\dA]\)", r"hkid|身份證"),
-    Scheme("SG", "sg_nric", r"[STFG]\d{7}[A-Z]", r"nric|fin"),
-    Scheme("MY", "my.nric", "", r"nric|mykad|no\.? kp|ic no\.?|kad pengenalan"),
-    Scheme("ID", "id.nik", "", r"nik|ktp"),
-    Scheme("TH", "th.pin", r"\d-\d{4}-\d{5}-\d\d-\d", r"เลขบัตรประชาชน|บัตรประชาชน|thai id"),
-    Scheme("AU", "au.tfn", "", r"tfn|tax file"),
-    Scheme("NZ", "nz.ird", "", r"ird"),
-    Scheme("AR", "", "", r"dni|d\.n\.i\.", r"[1-9]\d{6,7}"),
-    Scheme("AR", "ar.cuit", "", r"cuil|cuit"),
-    Scheme("CL", "cl.rut", r"\d{1,2}\.\d{3}\.\d{3}-[\dKk]", r"rut|run|r\.u\.t\."),
-    Scheme("CO", "", "", r"cédula de ciudadanía|cedula de ciudadania", r"\d{6,10}"),
-    Scheme("EC", "ec.ci", "", r"cédula|cedula"),
-    Scheme("UY", "uy_ci", "", r"c\. ?i\.?|cédula(?: de identidad)?"),
-    Scheme("DO", "do.cedula", "", r"cédula|cedula"),
-)  # fmt: skip
+_ROWS = pathlib.Path(__file__).with_name("national_ids.tsv").read_text(encoding="utf-8").splitlines()
+SCHEMES = tuple(
+    Scheme(**{name: value for name, value in row.items() if value})
+    for row in csv.DictReader(_ROWS, delimiter="\t", quoting=csv.QUOTE_NONE)
+)
 
 
 class NationalIds(Finder):

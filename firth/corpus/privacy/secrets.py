@@ -1,6 +1,7 @@
 """Detection of secret keys and tokens."""
 
 import math
+import pathlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,55 +10,10 @@ from firth.corpus.privacy.finder import Finder, Run, Span, reshape, without_over
 
 # A string that marks a key as an example. Surrogates end with it.
 _EXAMPLE = "EXAMPLE"
-# Patterns by a string in each key that is quick to find. If a pattern has a group, the group is the key.
-_KEYS = tuple((beginning, re.compile(pattern)) for beginning, pattern in {
-    "AKIA": r"(?<![A-Za-z0-9])AKIA[A-Z0-9]{16}(?![A-Za-z0-9])",
-    "ASIA": r"(?<![A-Za-z0-9])ASIA[A-Z0-9]{16}(?![A-Za-z0-9])",
-    "ghp_": r"(?<!\w)ghp_[A-Za-z0-9]{36,255}(?!\w)",
-    "gho_": r"(?<!\w)gho_[A-Za-z0-9]{36,255}(?!\w)",
-    "ghu_": r"(?<!\w)ghu_[A-Za-z0-9]{36,255}(?!\w)",
-    "ghs_": r"(?<!\w)ghs_[A-Za-z0-9]{36,255}(?!\w)",
-    "ghr_": r"(?<!\w)ghr_[A-Za-z0-9]{36,255}(?!\w)",
-    "github_pat_": r"(?<!\w)github_pat_\w{22,255}",
-    "glpat-": r"(?<!\w)glpat-[\w-]{20,64}",
-    "xox": r"(?<!\w)xox[abeoprs]-[A-Za-z0-9-]{10,250}",
-    "AIza": r"(?<!\w)AIza[\w-]{35}(?![\w-])",
-    "_live_": r"(?<!\w)[sr]k_live_[A-Za-z0-9]{20,247}",
-    "sk-": r"(?<!\w)sk-(?:[a-z]+-){0,3}[\w-]{32,200}(?![\w-])",
-    "hf_": r"(?<!\w)hf_[A-Za-z]{34,40}(?!\w)",
-    "sk_": r"(?<!\w)(?:notion_)?sk_[A-Za-z0-9]{32,64}(?!\w)",
-    "ntn_": r"(?<!\w)ntn_[A-Za-z0-9]{40,50}(?!\w)",
-    "shp": r"(?<!\w)shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}(?!\w)",
-    "sq0": r"(?<!\w)sq0(?:atp|csp)-[\w-]{22,43}(?![\w-])",
-    "dapi": r"(?<!\w)dapi[0-9a-f]{32}(?:-\d)?(?!\w)",
-    "lin_api_": r"(?<!\w)lin_api_[A-Za-z0-9]{40}(?!\w)",
-    "dckr_pat_": r"(?<!\w)dckr_pat_[\w-]{27,60}(?![\w-])",
-    "hvs.": r"(?<!\w)hvs\.[\w-]{24,200}(?![\w-])",
-    "glsa_": r"(?<!\w)glsa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}(?!\w)",
-    "AGE-SECRET-KEY-1": r"(?<!\w)AGE-SECRET-KEY-1[A-Z0-9]{58}(?!\w)",
-    "figd_": r"(?<!\w)figd_[\w-]{40,60}(?![\w-])",
-    "PMAK-": r"(?<!\w)PMAK-[0-9a-f]{24}-[0-9a-f]{34}(?!\w)",
-    "_v1_": r"(?<!\w)do[opr]_v1_[0-9a-f]{64}(?!\w)",
-    "GOCSPX-": r"(?<!\w)GOCSPX-[\w-]{28}(?![\w-])",
-    "pypi-": r"(?<!\w)pypi-AgE[\w-]{50,300}(?![\w-])",
-    "key-": r"key-(?<!\w....)[0-9a-f]{32}(?!\w)",
-    "-us": r"[0-9a-f](?<!\w.)[0-9a-f]{31}-us\d{1,2}(?!\w)",
-    "SK": r"SK(?<!\w..)[0-9a-f]{32}(?!\w)",
-    "1//0": r"(?<!\w)1//0[\w-]{40,120}(?![\w-])",
-    ":AA": r"\d(?<!\w.)\d{7,9}:AA[\w-]{33}(?![\w-])",
-    "hooks.slack.com": r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9+/]{40,80}",
-    "api/webhooks/": r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d{17,20}/[\w-]{60,80}",
-    "Basic ": r"(?<!\w)Authorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?Basic ([A-Za-z0-9+/]{12,400}={0,2})",
-    # A Discord bot's: the first part is the account's number in base 64.
-    "iscord": r"[MNO](?<![\w.-].)[\w-]{23,27}\.[\w-]{6}\.[\w-]{27,38}(?![\w.-])",
-    "npm_": r"(?<!\w)npm_[A-Za-z0-9]{36}(?!\w)",
-    "SG.": r"(?<!\w)SG\.[\w-]{22}\.[\w-]{43}(?![\w-])",
-    "eyJ": r"(?<![\w.-])eyJ[\w-]{10,4000}\.eyJ[\w-]{10,8000}\.[\w-]{16,4000}(?![\w-])",
-    "PRIVATE KEY": (
-        r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----\s*"
-        r"((?:[A-Za-z0-9+/=:,.\\\s]|-(?!-)){16,20000}?)(?=\s{0,4}-----END|\s{0,4}\Z|\s{0,4}[^A-Za-z0-9+/=:,.\\\s-])"
-    ),
-}.items())  # fmt: skip
+# A string in each key that is quick to find, and the pattern of the key. If it has a group, that is the key.
+# The first part of a key of Discord (`iscord`) is the account's number in base 64.
+_ROWS = pathlib.Path(__file__).with_name("secret_keys.tsv").read_text(encoding="utf-8").splitlines()
+_KEYS = tuple((row.partition("\t")[0], re.compile(row.partition("\t")[2])) for row in _ROWS)
 # Keys other than those in _ANYWHERE are part of a word of at least this many characters, which is rare.
 _MIN_KEY_CHARACTERS = 20
 _ANYWHERE = ("xox", "PRIVATE KEY", "Basic ", "iscord")

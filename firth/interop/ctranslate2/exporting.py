@@ -1,6 +1,7 @@
 """A bundle becomes a model of CTranslate2."""
 
 import contextlib
+import functools
 import os
 from collections.abc import Callable
 from typing import Any
@@ -145,16 +146,11 @@ def _rotary_decoder(given: Specifier) -> Any:
 
 
 def _encoder_decoder(given: Specifier, **options: Any) -> Any:
-    """Returns the specification of BART."""
+    """Returns the specification of BART, and with `relative_attention_bias` of T5."""
     return given.library.TransformerSpec(
         given.encoder(given.config.stack, _ENCODER_EMBEDDINGS, **options),
         given.decoder(given.config.decoder_stack, _DECODER_EMBEDDINGS, **options),
     )
-
-
-def _relative_encoder_decoder(given: Specifier) -> Any:
-    """Returns the specification of T5."""
-    return _encoder_decoder(given, relative_attention_bias=True)
 
 
 # By the `model_type` of Hugging Face's format: a title, and what makes a specification.
@@ -163,7 +159,7 @@ FAMILIES: dict[str, tuple[str, Callable[[Specifier], Any]]] = {
     "roberta": ("RoBERTa", _encoder),
     "gpt2": ("GPT-2", _decoder),
     "llama": ("Llama", _rotary_decoder),
-    "t5": ("T5", _relative_encoder_decoder),
+    "t5": ("T5", functools.partial(_encoder_decoder, relative_attention_bias=True)),
     "bart": ("BART", _encoder_decoder),
 }
 

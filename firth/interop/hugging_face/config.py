@@ -2,12 +2,15 @@
 
 import dataclasses
 import difflib
+import itertools
+import pathlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.recipe_type import config_of
+from firth.recipes.base.yaml_text import read_yaml
 from firth.recipes.models.model import AnyModel
 
 
@@ -210,68 +213,16 @@ def _paths(values: Mapping[str, Any], prefix: str = "") -> list[str]:
     return found
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# Keys about files, types, and the outputs of a call.
-_OF_FILES = _words(
-    """
-    _attn_implementation _attn_implementation_autoset _attn_implementation_internal _commit_hash
-    _flash_attn_2_enabled _name_or_path adapters architectures attn_implementation
-    chunk_size_feed_forward dtype gradient_checkpointing is_llama_config language license
-    mlm_probability model_max_length model_type name_or_path output_attentions output_hidden_states
-    output_past return_dict sentence_transformers tf_legacy_loss tie_last_hidden_states tokenizer_class
-    torch_dtype torchscript transformers.js_config transformers_version unsloth_fixed unsloth_version
-    use_bfloat16 use_cache
-    """
-)
-# Keys about tokens, which the tokenizer states itself, and about heads for tasks, which are not imported.
-_OF_TASKS = _words(
-    """
-    _num_labels bos_token_id classifier_dropout cls_token_id decoder_start_token_id eos_token_id
-    finetuning_task id2label label2id mask_token_id num_labels pad_token_id prefix problem_type
-    sep_token_id summary_activation summary_first_dropout summary_last_dropout summary_proj_to_labels
-    summary_type summary_use_proj task_specific_params unk_token_id vocab_size
-    """
-)
-# Settings of generation; transformers drops them from a model's configuration.
-GENERATION = _words(
-    """
-    assistant_confidence_threshold assistant_early_exit assistant_lookbehind bad_words_ids
-    begin_suppress_tokens cache_config cache_implementation compile_config constraints
-    continuous_batching_config crop_log_probs decoder_start_token_id disable_compile diversity_penalty
-    do_sample dola_layers early_stopping encoder_no_repeat_ngram_size encoder_repetition_penalty
-    epsilon_cutoff eta_cutoff exponential_decay_length_penalty force_bos_token_to_be_generated
-    force_words_ids forced_bos_token_id forced_eos_token_id guidance_scale is_assistant length_penalty
-    low_memory max_length max_matching_ngram_size max_new_tokens max_time min_length min_new_tokens
-    min_p no_repeat_ngram_size num_assistant_tokens num_assistant_tokens_schedule num_beam_groups
-    num_beams num_return_sequences output_logits output_scores penalty_alpha prefill_chunk_size
-    prompt_lookup_num_tokens remove_invalid_values renormalize_logits repetition_penalty
-    return_dict_in_generate return_legacy_cache sequence_bias stop_strings suppress_tokens
-    target_lookbehind temperature token_healing top_h top_k top_p typical_p use_model_defaults
-    watermarking_config
-    """
-)
-_ONLY: dict[str, tuple[Any, ...]] = {
-    # Code of the model's own may compute anything.
-    "auto_map": (None, {}),
-    "add_cross_attention": (False,),
-    "cross_attention_hidden_size": (None,),
-    "is_causal": (False,),
-    "is_decoder": (False,),
-    "is_encoder_decoder": (False,),
-    "per_layer_config": (None, {}),
-    "pruned_heads": (None, {}),
-    "quantization": (None,),
-    "quantization_config": (None,),
-    "tie_encoder_decoder": (False,),
-}
+_FILE = pathlib.Path(__file__).with_name("config_keys.yaml")
+_KEYS = read_yaml(_FILE.read_text(encoding="utf-8"), str(_FILE)).data
+_OF_ALL = _KEYS.pop("any")
+GENERATION = frozenset(_OF_ALL["generation"])
+"""Settings of generation; transformers drops them from a model's configuration."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Keys:
-    """The keys of a family's configuration that no field reads.
+    """The keys of a family's configuration that no field reads, as `config_keys.yaml` has them.
 
     Attributes:
         names: Other names of keys, each with the key, which is transformers' `attribute_map`.
@@ -287,14 +238,14 @@ class Keys:
     names: Mapping[str, str] = dataclasses.field(default_factory=dict)
     read: Collection[str] = ()
     nothing: Collection[str] = ()
-    only: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
+    only: Mapping[str, Sequence[Any]] = dataclasses.field(default_factory=dict)
     training: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     needed: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def known(self, others: Collection[str]) -> set[str]:
         """Returns all keys that are used, or that change nothing, or that have a value which does not."""
         own = {*self.names, *self.read, *self.nothing, *self.only, *self.training}
-        return {*own, *_ONLY, *_OF_FILES, *_OF_TASKS, *GENERATION, *others}
+        return {*own, *itertools.chain(*_OF_ALL.values()), *others}
 
     def plain(self, config: Mapping[str, Any], others: Collection[str]) -> dict[str, Any]:
         """Returns a configuration in which each value has the key that fields know."""
@@ -314,7 +265,7 @@ class Keys:
                     f"{key}: {plain[key]!r} is not known here{''.join(near)}, and the published model may "
                     "compute something else with it; if it changes nothing, take it out of config.json"
                 )
-        for key, values in {**_ONLY, **self.only}.items():
+        for key, values in {**_OF_ALL["only"], **self.only}.items():
             if key in plain and key not in others and plain[key] not in values:
                 able = " or ".join(map(repr, values))
                 raise InteropError(f"{key}: {plain[key]!r} cannot be expressed here, {able} can")
@@ -330,3 +281,7 @@ class Keys:
         written = [key for key in config if key in GENERATION and not key.endswith("_token_id")]
         if said := sorted(key for key in written if config[key] is not None):
             yield f"{', '.join(said)}: of how texts are written, which is not read here"
+
+
+KEYS = {model_type: Keys(**keys) for model_type, keys in _KEYS.items()}
+"""The keys of each family by its `model_type`; a family without any is not among them."""

@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.config import Field, Keys, activation, read_activation, write_activation
+from firth.interop.hugging_face.config import Field, activation, read_activation, write_activation
 from firth.interop.hugging_face.family import Family, FamilyHeads
 from firth.interop.hugging_face.rules import (
     Rules,
@@ -100,15 +100,6 @@ def _gathered_gpt(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, "embd_pdrop": config["resid_pdrop"]}
 
 
-_GPT_NAMES = {
-    "hidden_size": "n_embd",
-    "max_position_embeddings": "n_positions",
-    "num_attention_heads": "n_head",
-    "num_hidden_layers": "n_layer",
-}
-# Each token sees those before it, whatever the configuration calls the model.
-_CAUSAL: dict[str, tuple[Any, ...]] = {"is_causal": (True,), "is_decoder": (True, False)}
-_GPT_TRAINING = {"embd_pdrop": "resid_pdrop"}
 GPT2 = Family(
     "gpt2",
     "GPT2Model",
@@ -128,13 +119,6 @@ GPT2 = Family(
     ("attn.bias", "attn.masked_bias"),
     {"lm_head.weight": "transformer.wte.weight"},
     gathered=_gathered_gpt,
-    keys=Keys(
-        _GPT_NAMES,
-        # The same numbers in another order, and what the first files have.
-        nothing=("n_ctx", "predict_special_tokens", "reorder_and_upcast_attn"),
-        only=_CAUSAL,
-        training=_GPT_TRAINING,
-    ),
 )
 GPT = Family(
     "openai-gpt",
@@ -154,13 +138,6 @@ GPT = Family(
     ("attn.bias", "position_ids"),
     {"lm_head.weight": "transformer.tokens_embed.weight"},
     gathered=_gathered_gpt,
-    keys=Keys(
-        _GPT_NAMES,
-        # Its inner width is four times the width, whatever a file says.
-        nothing=("n_ctx", "n_inner", "n_special", "predict_special_tokens"),
-        only=_CAUSAL,
-        training=_GPT_TRAINING,
-    ),
 )
 
 
@@ -203,7 +180,6 @@ def _gathered_llama(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, "rope_parameters": rope}
 
 
-_ROTARY = ("rope_parameters", "rope_scaling", "rope_theta")
 _SCALING = {
     "factor": "factor",
     "low_freq_factor": "low_frequency_factor",
@@ -247,11 +223,6 @@ LLAMA = Family(
     spread=_spread_llama,
     gathered=_gathered_llama,
     length_key="max_position_embeddings",
-    keys=Keys(
-        read=_ROTARY,
-        nothing=("max_position_embeddings", "pretraining_tp"),
-        only={**_CAUSAL, "partial_rotary_factor": (1.0,), "rope_interleaved": (False,)},
-    ),
 )
 
 
@@ -276,10 +247,4 @@ QWEN_3 = dataclasses.replace(
     heads=(FamilyHeads("Qwen3ForCausalLM", *_LM, untied_head),),
     theirs_always={"attention_bias": False, "use_sliding_window": False},
     spread=_spread_qwen_3,
-    keys=Keys(
-        read=(*_ROTARY, "layer_types"),
-        # Sliding windows are not used.
-        nothing=("max_position_embeddings", "max_window_layers", "sliding_window"),
-        only=LLAMA.keys.only,
-    ),
 )

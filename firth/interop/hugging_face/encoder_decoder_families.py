@@ -4,7 +4,7 @@ import functools
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.config import Field, Keys, activation
+from firth.interop.hugging_face.config import Field, activation
 from firth.interop.hugging_face.decoder_families import untied_head
 from firth.interop.hugging_face.family import Family, FamilyHeads
 from firth.interop.hugging_face.rules import (
@@ -77,7 +77,6 @@ def _bart_block(stack: StackConfig, ours: str, is_decoder: bool) -> Rules:
 
 
 _LM = ("language_model", ("lm",))
-_BOTH: dict[str, tuple[Any, ...]] = {"is_causal": (True,), "is_encoder_decoder": (True,)}
 
 
 def _tables(table: str, prefix: str = "") -> dict[str, str]:
@@ -165,18 +164,6 @@ T5 = Family(
     gathered=_gathered_t5,
     of_tensors=_t5_of_tensors,
     length_key="n_positions",
-    keys=Keys(
-        {
-            "head_dim": "d_kv",
-            "hidden_size": "d_model",
-            "num_attention_heads": "num_heads",
-            "num_hidden_layers": "num_layers",
-        },
-        read=("feed_forward_proj",),
-        nothing=("initializer_factor", "n_positions"),
-        only=_BOTH,
-        needed={"num_hidden_layers": "num_decoder_layers"},
-    ),
 )
 
 
@@ -227,24 +214,4 @@ BART = Family(
     zeros=("final_logits_bias",),
     spread=_spread_bart,
     gathered=_gathered_bart,
-    keys=Keys(
-        {
-            "hidden_size": "d_model",
-            "num_attention_heads": "encoder_attention_heads",
-            "num_hidden_layers": "encoder_layers",
-        },
-        read=("decoder_attention_heads", "decoder_ffn_dim"),
-        nothing=("classif_dropout",),
-        # What the first files have, of models of other shapes.
-        only={
-            **_BOTH,
-            "add_bias_logits": (False,),
-            "add_final_layer_norm": (False,),
-            "extra_pos_embeddings": (2,),
-            "normalize_before": (False,),
-            "normalize_embedding": (True,),
-            "static_position_embeddings": (False,),
-        },
-        training={"encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0},
-    ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import encoders, encoders as two_streams
-from firth.interop.hugging_face.config import Field, Keys, activation, whole_number
+from firth.interop.hugging_face.config import Field, activation, whole_number
 from firth.interop.hugging_face.family import Family, FamilyHeads
 from firth.recipes.objectives.language_models import PermutationLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
@@ -45,21 +45,6 @@ _LEARNED = {**_ENCODER, "positions.kind": "learned"}
 _TIED = {"tie_word_embeddings": True, "is_decoder": False}
 _ABSOLUTE = {"position_embedding_type": "absolute", **_TIED}
 _EMBEDDING_WIDTH = Field("embedding_size", "embeddings.width", 128)
-# Keys about heads for tasks, in the files of the first BERT.
-_POOLER = (
-    "directionality",
-    "pooler_fc_size",
-    "pooler_num_attention_heads",
-    "pooler_num_fc_layers",
-    "pooler_size_per_head",
-    "pooler_type",
-    # Of TinyBERT.
-    "cell",
-    "emb_size",
-    "pre_trained",
-    "structure",
-    "training",
-)
 _TOKENS = "embeddings.word_embeddings.weight"
 
 
@@ -109,7 +94,6 @@ BERT = Family(
     ),
     _ABSOLUTE,
     copies=_tied("cls.predictions.decoder", f"bert.{_TOKENS}", "cls.predictions.bias"),
-    keys=Keys(nothing=_POOLER),
 )
 DISTILBERT = Family(
     "distilbert",
@@ -132,11 +116,6 @@ DISTILBERT = Family(
     _masked_heads("DistilBertForMaskedLM", encoders.distilbert_masked_lm),
     {"sinusoidal_pos_embds": False, "tie_word_embeddings": True},
     copies={"vocab_projector.weight": f"distilbert.{_TOKENS}"},
-    keys=Keys(
-        {"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"},
-        nothing=("qa_dropout", "seq_classif_dropout"),
-        only={"tie_weights_": (True,)},
-    ),
 )
 
 
@@ -217,10 +196,6 @@ ALBERT = Family(
     copies=_tied("predictions.decoder", f"albert.{_TOKENS}", "predictions.bias"),
     spread=_spread_albert,
     gathered=_gathered_albert,
-    keys=Keys(
-        nothing=("classifier_dropout_prob", "net_structure_type", "num_memory_blocks"),
-        only={"down_scale_factor": (1,), "gap_size": (0,)},
-    ),
 )
 
 
@@ -331,20 +306,6 @@ DEBERTA = Family(
     spread=_spread_deberta,
     gathered=_gathered_deberta,
     length_key="max_position_embeddings",
-    keys=Keys(
-        read=("attention_head_size", "embedding_size", "max_position_embeddings"),
-        nothing=(
-            "cls_dropout",
-            "conv_act",
-            "conv_groups",
-            "padding_idx",
-            "pooler_dropout",
-            "pooler_hidden_act",
-            "pooler_hidden_size",
-        ),
-        # Another head for masked tokens, by other names.
-        only={"legacy": (True,)},
-    ),
 )
 
 
@@ -385,16 +346,4 @@ XLNET = Family(
     },
     copies={"lm_loss.weight": "transformer.word_embedding.weight"},
     spread=_spread_xlnet,
-    keys=Keys(
-        {
-            "n_token": "vocab_size",
-            "hidden_size": "d_model",
-            "num_attention_heads": "n_head",
-            "num_hidden_layers": "n_layer",
-        },
-        read=("d_head",),
-        # Keys about states carried from one text to the next, and about a head for spans.
-        nothing=("end_n_top", "mem_len", "reuse_len", "start_n_top", "use_mems_eval", "use_mems_train"),
-        only={"bi_data": (False,)},
-    ),
 )

@@ -4,14 +4,13 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from firth.interop.hugging_face.config import Field, Keys, differences, read_model, write_config
+from firth.interop.hugging_face.config import KEYS, Field, Keys, differences, read_model, write_config
 from firth.interop.hugging_face.rules import Rule, Rules, below
 from firth.interop.hugging_face.tensors import Tensors
 from firth.recipes.goals.goal import Goal
 from firth.recipes.objectives.objective import AnyObjective
 
 CONFIG = "config.json"
-_NO_KEYS = Keys()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +63,6 @@ class Family:
         gathered: Function back from such a configuration to theirs.
         fitted: Function from a model and the ids of the special tokens by role to a model that computes the
             same, and can be expressed with these ids.
-        keys: Keys of a configuration that no field reads.
         length_key: Key of the longest text of models without a table of positions.
         of_tensors: Function from a model and a checkpoint's tensors to the model that they are of, where the
             configuration does not say it.
@@ -85,7 +83,6 @@ class Family:
     spread: Callable[[dict[str, Any]], dict[str, Any]] = dict
     gathered: Callable[[dict[str, Any]], dict[str, Any]] = dict
     fitted: Callable[[Any, Mapping[str, int]], Any] = lambda model, ids: model
-    keys: Keys = _NO_KEYS
     length_key: str = ""
     of_tensors: Callable[[Any, Tensors], Any] = lambda model, tensors: model
 
@@ -104,6 +101,11 @@ class Family:
             InteropError: for a key that is not known, or a value that cannot be expressed here.
         """
         return self.keys.plain(config, self.field_keys)
+
+    @property
+    def keys(self) -> Keys:
+        """The keys of a configuration that no field reads."""
+        return KEYS.get(self.model_type, Keys())
 
     @property
     def field_keys(self) -> set[str]:

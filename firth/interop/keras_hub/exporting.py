@@ -73,7 +73,7 @@ def export_model(
         elif theirs is None:
             _save_without_preprocessor(head, unfinished)
         else:
-            head.preprocessor = _preprocessor(head, theirs, recipe)
+            head.preprocessor = head.preprocessor_cls(theirs, sequence_length=recipe.sequences.length)
             head.save_to_preset(unfinished)
         if head is None and theirs is not None:
             theirs.save_to_preset(unfinished)
@@ -165,10 +165,6 @@ def _without_states(described: Any) -> Any:
     if not isinstance(described, dict):
         return described
     return {key: _without_states(each) for key, each in described.items() if key not in _STATES}
-
-
-def _preprocessor(task: Any, tokenizer: Any, recipe: RunRecipe) -> Any:
-    return type(task).preprocessor_cls(tokenizer, sequence_length=recipe.sequences.length)
 
 
 def _state_config(path: str, config: Mapping[str, Any]) -> None:

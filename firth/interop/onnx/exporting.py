@@ -135,8 +135,7 @@ def _write_slice(context: Any, node: Any, name: str, arguments: Any) -> None:
     shape, dtype = context.get_shape(node.output[0]), context.get_dtype(node.output[0])
 
     def slice_of(data: str, start: Any, end: Any, axis: int) -> str:
-        ends: str = builder.make_slice({"data": data, "starts": start, "ends": end, "axes": [axis]})
-        return ends
+        return builder.make_slice({"data": data, "starts": start, "ends": end, "axes": [axis]})
 
     starts = context.make_node("Cast", [starts], attr={"to": 7}).output[0]
     begin = slice_of(starts, [_TOKENS], [_TOKENS + 1], 0)

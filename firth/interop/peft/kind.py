@@ -1,29 +1,21 @@
 """Base type of the kinds of adapters that both libraries have."""
 
 import abc
+import pathlib
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from firth.interop.hugging_face.rules import Array
 from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.base.yaml_text import read_yaml
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import TensorFile
 
 Config: TypeAlias = Mapping[str, Any]
 Tensors: TypeAlias = Mapping[str, Array]
-# Keys about the origin of an adapter, in every file. Other trained weights are among the tensors.
-_SAID_BY_ALL = frozenset(
-    {
-        "peft_type",
-        "peft_version",
-        "auto_mapping",
-        "base_model_name_or_path",
-        "revision",
-        "task_type",
-        "inference_mode",
-        "modules_to_save",
-    }
-)
+_FILE = pathlib.Path(__file__).with_name("settings.yaml")
+SETTINGS: dict[str, Any] = read_yaml(_FILE.read_text(encoding="utf-8"), str(_FILE)).data
+"""Names of known settings by kind of adapters, and the plain values of LoRA's."""
 
 
 class PeftKind(abc.ABC):
@@ -55,7 +47,7 @@ class PeftKind(abc.ABC):
             wanted = self.plain.get(key)
             if key in self.plain and value != wanted and (value or wanted):
                 return f"{key}: {value!r} cannot be expressed here, {wanted!r} can"
-            if key not in {*self.plain, *self.chosen_by, *self.known, *_SAID_BY_ALL} and value:
+            if key not in {*self.plain, *self.chosen_by, *self.known, *SETTINGS["origin"]} and value:
                 return f"{key}: {value!r} is not known here, so that the adapter might compute something else"
         return ""
 

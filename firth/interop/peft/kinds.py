@@ -9,7 +9,7 @@ import numpy as np
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Array
-from firth.interop.peft.kind import Config, PeftKind, Tensors
+from firth.interop.peft.kind import SETTINGS, Config, PeftKind, Tensors
 from firth.interop.peft.layers import AdapterKind, ByModule, Module
 from firth.interop.peft.prompts import PrefixKind, PromptKind, length_of
 from firth.recipes.tuning.adalora import AdaLoRA
@@ -266,51 +266,11 @@ def _multitask_config(method: MultitaskPromptTuning) -> dict[str, Any]:
 
 
 _MULTITASK = {"prompt_embeddings": "vectors", "prefix_task_cols": "columns", "prefix_task_rows": "rows"}
-# The name of each tensor says which layer it was added to.
-_TARGETS = frozenset(("target_modules", "exclude_modules", "layers_to_transform", "layers_pattern"))
-_PLAIN_LORA = {
-    "bias": "none",
-    "use_dora": False,
-    "lora_bias": False,
-    "use_qalora": False,
-    "use_bdlora": None,
-    # Additions that act on some tokens only, or that are not of single linear layers.
-    "alora_invocation_tokens": None,
-    "trainable_token_indices": None,
-    "target_parameters": None,
-    "layer_replication": None,
-    "arrow_config": None,
-    # These change the base's own weights when the training begins.
-    "loftq_config": {},
-    "corda_config": None,
-    "lora_ga_config": None,
-}
-_KNOWN_LORA = _TARGETS | {
-    "r",
-    "lora_alpha",
-    "lora_dropout",
-    "use_rslora",
-    "rank_pattern",
-    "alpha_pattern",
-    "fan_in_fan_out",
-    "init_lora_weights",
-    "eva_config",
-    "megatron_config",
-    "megatron_core",
-    "qalora_group_size",
-    "ensure_weight_tying",
-}
+_PLAIN_LORA = SETTINGS["plain_lora"]
+_KNOWN_LORA = frozenset((*SETTINGS["layers"], *SETTINGS["lora"]))
 _KNOWN_ADALORA = _KNOWN_LORA | {"init_r", "target_r", "total_step", *_SCHEDULE}
-_KNOWN_LOHA = _TARGETS | {
-    "r",
-    "alpha",
-    "rank_pattern",
-    "alpha_pattern",
-    "rank_dropout",
-    "module_dropout",
-    "init_weights",
-}
-_KNOWN_IA3 = _TARGETS | {"feedforward_modules", "fan_in_fan_out", "init_ia3_weights"}
+_KNOWN_LOHA = frozenset((*SETTINGS["layers"], *SETTINGS["loha"]))
+_KNOWN_IA3 = frozenset((*SETTINGS["layers"], *SETTINGS["ia3"]))
 KINDS: dict[str, PeftKind] = {
     "lora": AdapterKind(
         "LORA",

@@ -138,7 +138,9 @@ class AdapterKind(PeftKind):
         for name in layers:
             if name not in found:
                 raise InteropError(f"the base has no layer {name}; {suggest(name, found)}")
-        places = {name: [_target(each) for each in found[name]] for name in layers}
+        places = {
+            name: [each.place.path.removeprefix("backbone/") for each in found[name]] for name in layers
+        }
         method = self.method(config, layers, places)
         METHODS[method.kind](model, method, 1)
         for name, tensors in layers.items():
@@ -215,10 +217,6 @@ class AdapterKind(PeftKind):
         return layers, tuple(others), whole_names
 
 
-def _target(module: Module) -> str:
-    return module.place.path.removeprefix("backbone/")
-
-
 def _weights(module: Module) -> dict[str, Any]:
     """Returns the weights of an addition by name, and whether it changes what a projection reads."""
     addition: Any = module.place.layer.addition(module.place.name)
@@ -234,9 +232,9 @@ def read_heads(
     given = {name.removeprefix(PREFIX): name for name in names}
     variables = weights_by_path(model)
     used: set[str] = set()
-    for rule in _rules_of_heads(family.rules(recipe.model, recipe.goal)):
+    for rule in family.rules(recipe.model, recipe.goal):
         there = [name for name in rule.theirs if name in given]
-        if not there:
+        if not there or rule.ours.startswith("backbone/"):
             continue
         if missing := sorted({*rule.theirs} - {*there}):
             raise InteropError(f"modules_to_save: lacks {missing[0]}, which goes with {there[0]}")
@@ -249,7 +247,3 @@ def read_heads(
         variable.assign(ops.convert_to_tensor(weight))
         used.update(given[name] for name in there)
     return tuple(name for name in names if name not in used)
-
-
-def _rules_of_heads(rules: Sequence[Rule]) -> Iterator[Rule]:
-    return (rule for rule in rules if not rule.ours.startswith("backbone/"))

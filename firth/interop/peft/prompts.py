@@ -10,7 +10,7 @@ from keras import ops
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.families import family_of
 from firth.interop.hugging_face.rules import Array
-from firth.interop.peft.kind import Config, PeftKind
+from firth.interop.peft.kind import SETTINGS, Config, PeftKind
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.base.errors import first_of
 from firth.recipes.run.run_recipe import RunRecipe
@@ -18,30 +18,6 @@ from firth.storage.tensor_files import TensorFile
 from firth.tuning import METHODS
 
 _TABLE = "prompt_embeddings"
-# Sizes, and how the vectors were made in training, of which peft keeps what was made.
-_KNOWN = frozenset(
-    {
-        "num_virtual_tokens",
-        "num_transformer_submodules",
-        "num_layers",
-        "num_attention_heads",
-        "token_dim",
-        "num_tasks",
-        "num_ranks",
-        "prefix_projection",
-        "encoder_hidden_size",
-        "encoder_num_layers",
-        "encoder_dropout",
-        "encoder_reparameterization_type",
-        "init_weights",
-        "prompt_tuning_init",
-        "prompt_tuning_init_text",
-        "prompt_tuning_init_task",
-        "prompt_tuning_init_state_dict_path",
-        "tokenizer_name_or_path",
-        "tokenizer_kwargs",
-    }
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +40,7 @@ class _BeforeTokens(PeftKind):
     chosen_by: Config = dataclasses.field(default_factory=dict)
     plain: Config = dataclasses.field(default_factory=dict)
     weights: Mapping[str, str] = dataclasses.field(default_factory=lambda: {_TABLE: "vectors"})
-    known: frozenset[str] = _KNOWN
+    known: frozenset[str] = frozenset(SETTINGS["prompts"])
 
     def take_in(
         self, model: BackboneWithHeads, recipe: RunRecipe, config: Config, file: TensorFile
@@ -175,8 +151,7 @@ class PrefixKind(_BeforeTokens):
 
 def length_of(config: Config) -> int:
     """Returns the number of virtual tokens that an adapter's settings say."""
-    length: int = config["num_virtual_tokens"]
-    return length
+    return config["num_virtual_tokens"]
 
 
 def _check(config: Config, key: str, value: int) -> None:

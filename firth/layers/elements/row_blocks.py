@@ -83,8 +83,7 @@ def _borders(count: int, size: int, loops: int) -> list[int]:
 
 
 def _split(rows: Tensor, cuts: list[int]) -> list[Tensor]:
-    parts: list[Tensor] = ops.split(rows, cuts, axis=-2) if cuts else [rows]
-    return parts
+    return ops.split(rows, cuts, axis=-2) if cuts else [rows]
 
 
 def _step(function: OfRows, end: int, shared: tuple[Tensor, ...]) -> Callable[..., tuple[Tensor, Tensor]]:

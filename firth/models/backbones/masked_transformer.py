@@ -54,8 +54,7 @@ class MaskedTransformerBackbone(OneStackBackbone):
         self, features: Mapping[str, Tensor], wanted: Tensor, training: bool | None = None
     ) -> Tensor:
         # The last block computes no other states.
-        states: Tensor = self(features, wanted=wanted, training=training)
-        return states
+        return self(features, wanted=wanted, training=training)
 
     def call(
         self,

@@ -116,8 +116,7 @@ def tfx_job(recipe: RunRecipe, settings: Settings, digests: FileDigests = FILES)
         # Kubeflow reads no other.
         use_pipeline_spec_2_1=True,
     )
-    document: Document = kubeflow.KubeflowV2DagRunner(config).run(pipeline, write_out=False)
-    return document
+    return kubeflow.KubeflowV2DagRunner(config).run(pipeline, write_out=False)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -96,8 +96,7 @@ def output_name(task: str, key: str) -> str:
 
 
 def _inputs_of(spec: Document, task: str) -> Document:
-    inputs: Document = spec["components"][task]["inputDefinitions"]["parameters"]
-    return inputs
+    return spec["components"][task]["inputDefinitions"]["parameters"]
 
 
 def _add_reader(spec: Document, settings: "Settings", outputs: Document, compiled: str) -> None:

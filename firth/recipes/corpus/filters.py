@@ -13,32 +13,8 @@ Words = Literal["script", "spaces", "characters", "spacy"]
 Ratio = Annotated[float, pydantic.Field(ge=0.0)]
 # Marks of all living scripts that have one; of brackets, those that close a quotation.
 TERMINAL_MARKS = (
-    *(".", "!", "?", '"', "'", "”", "’", "»", "。", "！", "？", "．", "｡", "」", "』", "）", "》", "〉"),
-    *(
-        "։",
-        "؟",
-        "۔",
-        "܀",
-        "܁",
-        "܂",
-        "।",
-        "॥",
-        "෴",
-        "။",
-        "།",
-        "༎",
-        "።",
-        "፧",
-        "፨",
-        "។",
-        "៕",
-        "᠃",
-        "᠉",
-        "፡፡",
-        "᙮",
-        "꧉",
-        "𑅁",
-    ),
+    *".!?\"'”’»。！？．｡」』）》〉։؟۔܀܁܂।॥෴။།༎።፧፨។៕᠃᠉",
+    *("፡፡", "᙮", "꧉", "𑅁"),
 )
 
 

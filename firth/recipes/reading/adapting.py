@@ -200,10 +200,7 @@ def _form(base: RunRecipe, kind: type[Task]) -> Form:
     # Before others those that begin a text as the base was trained to read it.
     for form in sorted(readable, key=lambda form: form.before != base.goal.text_frame.before):
         model = base.model
-        made: Form = form.form_for(
-            kind.pooling_for(_pooling(base)), model.separates_segments, model.separators
-        )
-        return made
+        return form.form_for(kind.pooling_for(_pooling(base)), model.separates_segments, model.separators)
     takes = [name for name, each in task_types().items() if _readable(each, base.model.architecture)]
     said = f"{base.model.kind}, of the architecture {base.model.architecture}"
     problem = f"model.kind: {said}, cannot read texts in any form of task.kind: "

@@ -74,6 +74,7 @@ class AdaptingRecipe(RunRecipe):
     own_key: ClassVar[str] = "task"
     goal_key: ClassVar[str] = "task"
     data_key: ClassVar[str] = "data"
+    counts_epochs: ClassVar[bool] = True
     searched_keys: ClassVar[tuple[str, ...]] = (
         *("training", "method", "warmup", "epochs", "examples_per_step"),
     )
@@ -140,11 +141,6 @@ class AdaptingRecipe(RunRecipe):
     def trained_by(self) -> Method:
         """Its `method`."""
         return self.method
-
-    @property
-    def counts_epochs(self) -> bool:  # type: ignore[override]
-        """True if the steps of its training follow from its rows; see `scheduled`."""
-        return True
 
     def scheduled(self, rows: int, records: int) -> "AdaptingRecipe":
         """Returns the recipe with steps that make `epochs`, of about `examples_per_step` records.

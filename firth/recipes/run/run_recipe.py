@@ -151,8 +151,7 @@ class RunRecipe(Config):
     @property
     def goal(self) -> Goal:
         """The goal that the model is trained for: an objective, or a task."""
-        goal: Goal = getattr(self, self.goal_key)
-        return goal
+        return getattr(self, self.goal_key)
 
     @pydantic.model_serializer(mode="wrap")
     def _in_order(self, write: pydantic.SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -6,10 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from firth.recipes.base.errors import suggest
 from firth.tasks.readers.dialogues import prompt_of_messages
 from firth.tasks.readers.endings import ROWS, TSV, Rows, ending_of
-from firth.tasks.readers.records import MESSAGES, RefusedFileError, RejectedLine, RejectedRecordError
+from firth.tasks.readers.records import (
+    MESSAGES,
+    RefusedFileError,
+    RejectedLine,
+    RejectedRecordError,
+    value_of,
+)
 from firth.tasks.readers.row_format import LISTS, text_of_role
 from firth.tasks.readers.rows import UnquotedTsvRows, missing_column
 from firth.tasks.readers.text_files import checked_text, lines_of
@@ -139,7 +144,7 @@ def _texts(
     texts: dict[str, str | tuple[str, ...]] = {}
     for name, column in columns.items():
         if name == MESSAGES:
-            texts |= prompt_of_messages(_value(values, str(column)), str(column), with_reply)
+            texts |= prompt_of_messages(value_of(values, str(column)), str(column), with_reply)
         else:
             texts[name] = _text(values, column, name)
     if needs not in texts.get(TEXT, ""):
@@ -150,10 +155,4 @@ def _texts(
 def _text(values: Mapping[str, Any], column: str | Sequence[str], name: str) -> str | tuple[str, ...]:
     if name in LISTS or not isinstance(column, str):
         return text_of_role(values, column if isinstance(column, str) else tuple(column), name)
-    return checked_text(_value(values, column), repr(column))
-
-
-def _value(values: Mapping[str, Any], column: str) -> Any:
-    if column not in values:
-        raise RejectedRecordError("missing_key", f"there is no {column!r}; {suggest(column, values)}")
-    return values[column]
+    return checked_text(value_of(values, column), repr(column))

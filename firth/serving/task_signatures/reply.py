@@ -61,8 +61,7 @@ def reply_turns(served: Served, messages: tf.Tensor, system: tf.Tensor) -> dict[
 
 
 def _room(served: Served) -> int:
-    room: int = served.task.prompt_places(served.recipe.sequences)
-    return room
+    return served.task.prompt_places(served.recipe.sequences)
 
 
 def _written(served: Served, chat: Chat, asked: UserPrompts) -> dict[str, tf.Tensor]:

@@ -106,8 +106,7 @@ def _serialized(features: Mapping[str, Sequence[Any]]) -> bytes:
         if name in _INTEGERS:
             # The type is set without values too, so that the feature has one type in all records.
             example.features.feature[name].int64_list.SetInParent()
-    data: bytes = example.SerializeToString(deterministic=True)
-    return data
+    return example.SerializeToString(deterministic=True)
 
 
 def from_example(data: bytes) -> tuple[LabelledRecord, str]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.tokenizers.chat_template import ASSISTANT, SPEAKERS, SYSTEM, USER, order_problem
-from firth.tasks.readers.records import MESSAGES, RejectedRecordError
+from firth.tasks.readers.records import MESSAGES, RejectedRecordError, value_of
 from firth.tasks.readers.text_files import checked_text
 
 # Of a message.
@@ -46,9 +46,9 @@ def layout_of(texts: Mapping[str, Any], label: str | None) -> ColumnLayout:
     columns = (asked, *([label] if label else []))
 
     def read(values: Mapping[str, Any]) -> Mapping[str, Any]:
-        messages = _messages(_value(values, asked), asked, USER if label else "")
+        messages = _messages(value_of(values, asked), asked, USER if label else "")
         if label:
-            messages += _messages(_value(values, label), label, ASSISTANT)
+            messages += _messages(value_of(values, label), label, ASSISTANT)
         speakers, contents = zip(*messages, strict=True)
         return {**values, MESSAGES: list(contents), _SPEAKERS: list(speakers)}
 
@@ -92,12 +92,6 @@ def check_speakers(speakers: Any) -> tuple[str, ...]:
     if problem := order_problem(speakers):
         raise RejectedRecordError("roles_out_of_order", problem)
     return tuple(speakers)
-
-
-def _value(values: Mapping[str, Any], column: str) -> Any:
-    if column not in values:
-        raise RejectedRecordError("missing_key", f"there is no {column!r}; {suggest(column, values)}")
-    return values[column]
 
 
 def _messages(value: Any, column: str, speaker: str) -> list[tuple[Any, str]]:

@@ -3,7 +3,9 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from firth.recipes.base.errors import suggest
 
 # Roles of texts.
 TEXT = "text"
@@ -38,6 +40,13 @@ class RejectedRecordError(ValueError):
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
+
+
+def value_of(values: Mapping[str, Any], column: str) -> Any:
+    """Returns the value of a column of a record, which must have it."""
+    if column not in values:
+        raise RejectedRecordError("missing_key", f"there is no {column!r}; {suggest(column, values)}")
+    return values[column]
 
 
 class AnswerSpan(NamedTuple):

@@ -21,6 +21,7 @@ from firth.tasks.readers.records import (
     Read,
     RefusedFileError,
     RejectedRecordError,
+    value_of,
 )
 from firth.tasks.readers.rows import missing_column
 from firth.tasks.readers.text_files import checked_text, lines_of, split_at_spaces
@@ -112,7 +113,7 @@ class RowFormat:
         texts = {role: text_of_role(values, column, role) for role, column in self.texts.items()}
         label: Label = None
         if labelled:
-            label = self.labels.read(_value(values, self.label_column), texts)
+            label = self.labels.read(value_of(values, self.label_column), texts)
         return LabelledRecord(self._id(values, line, own_id), texts, label, path, line)
 
     def _text_columns(self) -> list[str]:
@@ -123,24 +124,18 @@ class RowFormat:
     def _id(self, values: Values, line: int, own: str) -> str:
         for column in self.id_columns or ((own,) if own else ()):
             if column in values or self.needs_ids:
-                found = _value(values, column)
+                found = value_of(values, column)
                 if found in (None, ""):
                     raise RejectedRecordError("no_id", f"{column!r} is empty")
                 return str(found)
         return str(line)
 
 
-def _value(values: Values, column: str) -> Any:
-    if column not in values:
-        raise RejectedRecordError("missing_key", f"there is no {column!r}; {suggest(column, values)}")
-    return values[column]
-
-
 def text_of_role(values: Values, column: str | tuple[str, ...], role: str) -> str | tuple[str, ...]:
     """Returns the text of a role, or its several texts."""
     if isinstance(column, tuple):
-        return tuple(checked_text(_value(values, each), repr(each)) for each in column)
-    value = _value(values, column)
+        return tuple(checked_text(value_of(values, each), repr(each)) for each in column)
+    value = value_of(values, column)
     if role == WORDS and isinstance(value, str):
         value = split_at_spaces(value)
     if role not in LISTS:

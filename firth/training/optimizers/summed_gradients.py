@@ -154,8 +154,7 @@ class SummedGradients:
         return {**super().get_config(), **self._multipliers.config}  # type: ignore[misc]  # As above.
 
     def _index(self, variable: Any) -> int:
-        index: int = self._get_variable_index(variable)  # type: ignore[attr-defined]  # As above.
-        return index
+        return self._get_variable_index(variable)  # type: ignore[attr-defined]  # As above.
 
     def _clip_gradients(self, grads: Sequence[Tensor]) -> Sequence[Tensor]:
         return grads  # Done in `apply`.

@@ -1,7 +1,6 @@
 """Reads the tokenizer of a folder in Hugging Face's format."""
 
 import os
-from typing import Any
 
 from firth import storage
 from firth.interop.errors import InteropError
@@ -100,7 +99,7 @@ def write_tokenizer(
     }
     written = {TOKENIZER_FILE: content, SETTINGS_FILE: settings, SPECIALS_FILE: named}
     for name, said in written.items():
-        _write_json(os.path.join(os.fspath(folder), name), said)
+        storage.write_json(os.path.join(os.fspath(folder), name), said, indent=2)
     models = each.models(tokenizer, model_type)
     for name, model in models.items():
         with storage.whole_file(os.path.join(os.fspath(folder), name)) as file:
@@ -141,7 +140,3 @@ def _format_of(tokenizer: AnyTokenizer) -> TokenizerFormat:
             return each
     kinds = " and ".join(each.title for each in written)
     raise InteropError(f"a tokenizer of the kind {tokenizer.kind!r} cannot be expressed there; {kinds} can")
-
-
-def _write_json(path: str, content: dict[str, Any]) -> None:
-    storage.write_json(path, content, indent=2)

@@ -131,8 +131,7 @@ def read_as_published(
     frames = _published(Folder(path), framing, _family_frames(framing, tokenizer) or Frames(), tokenizer)
     before = [piece for piece, _ in frames.single[: frames.single.index(_A)]]
     roles = ["cls" if piece == tokenizer.specials.cls else piece for piece in before]
-    made: AnyObjective = objective.with_start_tokens(roles)
-    return made
+    return objective.with_start_tokens(roles)
 
 
 def frame_notes(
