@@ -19,9 +19,9 @@ from tests.objectives import recovery
 from tests.objectives.rows import PIECES, SPECIALS, make_batch, negatives_of, random_rows
 
 SEQUENCES = Sequences(length=40, max_documents=4)
-ROWS = 100
+ROWS = 60
 # More, for what is a share of all.
-MANY_ROWS = 400
+MANY_ROWS = 240
 # Two thirds of the pieces are capitalised, so that the rules for salient words find some.
 PIECES_OF_WORDS = [f"{'W' if index % 3 else 'w'}{'x' * index}" for index in range(PIECES)]
 WORD_PIECES = WordPieceTokenizer([*SPECIALS, *PIECES_OF_WORDS, *sentinel_pieces(40)], lowercase=False)
@@ -173,12 +173,18 @@ def make_many(name: str) -> Made:
     objective = OBJECTIVES[case.config.kind](case.config, SEQUENCES, case.tokenizer)
     special_tokens = case.config.special_tokens
     room = objective.raw_length + special_tokens
-    rows = random_rows(MANY_ROWS, room, special_tokens, SEQUENCES.max_documents)
+    rows = dict(rows_of(room, special_tokens))
     if case.tokenizer is WORDS:
         rows[features.CHARACTERS] = characters_of(rows[features.RAW_TOKENS])
     negatives = negatives_of(rows)
     seeds = np.stack([np.full(MANY_ROWS, 7), np.arange(MANY_ROWS)], axis=1)
     return Made(case, objective, rows, negatives, seeds, make_batch(objective, rows, negatives, seeds))
+
+
+@functools.cache
+def rows_of(room, special_tokens):
+    """Random rows that many cases share; nobody writes in them."""
+    return random_rows(MANY_ROWS, room, special_tokens, SEQUENCES.max_documents)
 
 
 def characters_of(tokens):
