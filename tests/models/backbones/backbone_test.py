@@ -48,8 +48,17 @@ decoders = pytest.mark.parametrize("name", chosen(DECODERS))
 encoder_decoders = pytest.mark.parametrize("name", chosen(ENCODER_DECODERS))
 
 
+# Of each kind of stack one with two layers, that none reads or keeps what is another's.
+TWO_LAYERS = ("albert", "gpt2", "llama", "bart")
+
+
+def shape_of(name):
+    several = name in TWO_LAYERS or name not in CHOSEN
+    return MODELS[name] if several else MODELS[name].model_copy(update={"layers": 1})
+
+
 def build(name, **arguments):
-    return build_backbone(MODELS[name], VOCABULARY, **{"seed": 1, **arguments})
+    return build_backbone(shape_of(name), VOCABULARY, **{"seed": 1, **arguments})
 
 
 def numpy(tensor) -> np.ndarray:
@@ -122,7 +131,7 @@ def test_save_and_load(name, tmp_path):
 
 @every_model
 def test_counts_equal_those_from_the_types(name):
-    counts = MODELS[name].parameter_counts(VOCABULARY)
+    counts = shape_of(name).parameter_counts(VOCABULARY)
     assert built(name).count_params() == sum(counts.values())
 
 
