@@ -89,6 +89,7 @@ docs: env $(VENV_DOCS)/.complete  ## the site of docs/ in build/site; a broken l
 	@TF_CPP_MIN_LOG_LEVEL=3 $(VENV)/bin/python -W ignore -m scripts.docs.signature_pages build/docs/signatures.md
 	@TF_CPP_MIN_LOG_LEVEL=3 $(VENV)/bin/python -W ignore -m scripts.docs.preset_pages build/docs/presets.md
 	@TF_CPP_MIN_LOG_LEVEL=3 $(VENV)/bin/python -W ignore -m scripts.docs.tutorials build/docs/tutorials
+	@TF_CPP_MIN_LOG_LEVEL=3 $(VENV)/bin/python -W ignore -m scripts.docs.run_pages build/docs/runs
 	@NO_MKDOCS_2_WARNING=1 $(VENV_DOCS)/bin/mkdocs build --quiet --strict && echo "The site: build/site/index.html"
 
 .PHONY: env

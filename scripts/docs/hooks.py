@@ -14,9 +14,12 @@ from benchmarks import tables  # noqa: E402
 from scripts.docs.api_pages import api_pages, missing_names  # noqa: E402
 from scripts.docs.import_drawing import imports_page  # noqa: E402
 from scripts.docs.recipe_keys import recipe_pages  # noqa: E402
+from scripts.docs.run_pages import PAGE, with_pictures  # noqa: E402
 
 # `make docs` writes the tutorials here with their output, in firth's own environment.
 TUTORIALS = REPOSITORY / "build/docs/tutorials"
+# The pages of two runs, and where a browser was found their pictures.
+RUNS = REPOSITORY / "build/docs/runs"
 # Pages that are files of the repository, or that `make docs` writes with firth's own environment.
 SHOWN = {
     "reference/signatures.md": "build/docs/signatures.md",
@@ -35,8 +38,9 @@ def on_files(files: Files, config) -> Files:
     shown = {page: text.replace("](docs/", "](") for page, text in texts.items()}
     for path, text in {**recipe_pages(), **api_pages(), **drawn, **shown}.items():
         files.append(File.generated(config, path, content=text))
-    for ending, folder in ((".svg", "tutorials"), (".ipynb", "notebooks")):
-        for made in sorted(TUTORIALS.glob(f"*{ending}")):
+    copied = [(TUTORIALS, ".svg", "tutorials"), (TUTORIALS, ".ipynb", "notebooks")]
+    for place, ending, folder in [*copied, (RUNS, ".html", "runs"), (RUNS, ".png", "runs")]:
+        for made in sorted(place.glob(f"*{ending}")):
             files.append(File.generated(config, f"{folder}/{made.name}", content=made.read_bytes()))
     return files
 
@@ -45,6 +49,12 @@ def on_page_read_source(page, config) -> str | None:
     """Reads the text of a tutorial with its output; None for other pages."""
     place = pathlib.PurePath(page.file.src_uri)
     return (TUTORIALS / place.name).read_text(encoding="utf-8") if place.parts[0] == "tutorials" else None
+
+
+def on_page_markdown(markdown: str, page, config, files: Files) -> str | None:
+    """Puts pictures of the made pages on the page that explains them; None for other pages."""
+    is_shown = REPOSITORY / config.docs_dir / page.file.src_uri == PAGE
+    return with_pictures(markdown, RUNS) if is_shown else None
 
 
 def on_post_page(output: str, page, config) -> str:

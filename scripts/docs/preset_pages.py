@@ -8,9 +8,7 @@ writes it, in the environment of firth: KerasHub's families need Keras, which th
 import contextlib
 import itertools
 import json
-import pathlib
 import re
-import sys
 from collections.abc import Iterable, Mapping
 
 from benchmarks.tables import FIGURES
@@ -22,6 +20,7 @@ from firth.recipes import Recipe, load_recipe, preset_names
 from firth.recipes.counting import memory_bytes, parameter_counts
 from firth.recipes.reading.families import family_of
 from firth.reports.quantities import bytes_text
+from scripts.docs.made_pages import table, write_page
 
 _INTRODUCTION = """A preset is a recipe that is kept in the package. `firth run NAME` trains it,
 `extends: NAME` in a recipe changes some of its values, and `firth show NAME` prints it in full.
@@ -69,7 +68,7 @@ def presets_page() -> str:
         "## Measured",
         _MEASURED,
         gains_picture(learned),
-        _table(["Preset", *_LEARNED.values()], rows),
+        table("presets", ["Preset", *_LEARNED.values()], rows),
     ]
     return "\n\n".join(["# Presets", _INTRODUCTION, *sections, *measured, ""])
 
@@ -134,7 +133,7 @@ def _section(family: str, names: list[str]) -> str:
         f"[`{each.tokenizer.kind}`{link} of {each.tokenizer.vocabulary_size:,} pieces" for each in recipes
     )
     facts = f"Model: {kinds}. Objective: {goals}. Tokenizer: {tokenizers}."
-    return "\n\n".join([f"## {family}", facts, _table(_HEADING, [_row(each) for each in recipes])])
+    return "\n\n".join([f"## {family}", facts, table("presets", _HEADING, [_row(each) for each in recipes])])
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -178,18 +177,5 @@ def weights_from(recipe: Recipe) -> str:
     return ", ".join(found)
 
 
-def _table(heading: list[str], rows: list[list[str]]) -> str:
-    cells = [heading, ["---"] * len(heading), *rows]
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
-    return "\n".join(['<div class="presets" markdown>', "", *lines, "", "</div>"])
-
-
-def main() -> None:
-    """Writes the page to the file that the command names."""
-    path = pathlib.Path(sys.argv[1])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(presets_page(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write_page(presets_page())

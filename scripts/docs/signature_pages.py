@@ -5,8 +5,6 @@
 writes it, in the environment of firth: the signatures need TensorFlow, which the site's environment lacks.
 """
 
-import pathlib
-import sys
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -19,6 +17,7 @@ from firth.serving.parameter import WITH_PARAMETERS
 from firth.serving.signature import OTHER_SIGNATURES, Signature
 from firth.serving.signatures import SIGNATURES
 from firth.serving.slots.signatures import SlotDescription, slot_descriptions
+from scripts.docs.made_pages import table, write_page
 
 _INTRODUCTION = f"""A served model answers by signatures: functions of strings, one for each text of a batch.
 Which ones a model has follows from its recipe; `firth predict NAME` lists them, with the sizes of its
@@ -96,15 +95,19 @@ def _section(name: str, offers: list[Offer]) -> str:
     described = [each.signature.describe() for each in offers]
     inputs, outputs, parameters = (_together(described, part) for part in ("inputs", "outputs", "parameters"))
     rows = [*_tensors("input", inputs), *_parameters(parameters), *_tensors("output", outputs)]
-    owners = _table(["Who has it", "What is read"], _owners(offers))
-    return "\n\n".join([f"## `{name}`", " ".join(meanings), owners, _table(["", "", "Type", ""], rows)])
+    owners = table("keys", ["Who has it", "What is read"], _owners(offers))
+    return "\n\n".join(
+        [f"## `{name}`", " ".join(meanings), owners, table("keys", ["", "", "Type", ""], rows)]
+    )
 
 
 def _slot_section(name: str, described: SlotDescription) -> str:
     said = described.describe()
     rows = [*_tensors("input", said["inputs"]), *_tensors("output", said["outputs"])]
     owner = "Models of a recipe with `export.slots` have it; see [Slots](../how-to/slots.md)."
-    return "\n\n".join([f"## `{name}`", f"{described.meaning} {owner}", _table(["", "", "Type", ""], rows)])
+    return "\n\n".join(
+        [f"## `{name}`", f"{described.meaning} {owner}", table("keys", ["", "", "Type", ""], rows)]
+    )
 
 
 def _together(described: list[dict[str, Any]], part: str) -> dict[str, Any]:
@@ -146,18 +149,5 @@ def _parameters(parameters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     ]
 
 
-def _table(heading: list[str], rows: list[list[str]]) -> str:
-    cells = [heading, ["---"] * len(heading), *rows]
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
-    return "\n".join(['<div class="keys" markdown>', "", *lines, "", "</div>"])
-
-
-def main() -> None:
-    """Writes the page to the file that the command names."""
-    path = pathlib.Path(sys.argv[1])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(signatures_page(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write_page(signatures_page())

@@ -7,7 +7,6 @@ It needs the environment of firth, as the tutorials do. Pages are kept until the
 
 import ast
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -18,6 +17,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from scripts.docs.digest import digest_of, is_current
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
 PAGES = sorted((REPOSITORY / "docs/tutorials").glob("*.md"))
@@ -140,21 +141,14 @@ def _run_block(code: str, line: int, name: str, names: dict[str, Any]) -> Block:
     return Block(code, _REDRAWN.sub("", printed.getvalue()).strip("\n"), figures)
 
 
-def _digest(text: str) -> str:
-    digest = hashlib.sha256(text.encode("utf-8"))
-    for path in sorted([pathlib.Path(__file__), *(REPOSITORY / "firth").rglob("*.py")]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def main() -> None:
     """Writes the pages, figures and notebooks to the folder that the command names."""
     folder = pathlib.Path(sys.argv[1]).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     for path in PAGES:
         name, text = path.stem, path.read_text(encoding="utf-8")
-        kept, digest = folder / f"{name}.digest", _digest(text)
-        if kept.exists() and kept.read_text() == digest:
+        kept, script = folder / f"{name}.digest", pathlib.Path(__file__)
+        if is_current(kept, text, script):
             continue
         start = time.monotonic()
         blocks = run_page(text, str(path.relative_to(REPOSITORY)))
@@ -165,7 +159,7 @@ def main() -> None:
             (folder / figure_name(name, number)).write_bytes(figure)
         (folder / f"{name}.md").write_text(page_with_output(text, blocks, name), encoding="utf-8")
         (folder / f"{name}.ipynb").write_text(notebook(text, blocks), encoding="utf-8")
-        kept.write_text(digest)
+        kept.write_text(digest_of(text, script))
         print(f"docs/tutorials/{path.name} ran in {time.monotonic() - start:.0f} s")
 
 
