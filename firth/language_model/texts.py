@@ -6,7 +6,8 @@ from typing import Any
 
 from firth.recipes.base.errors import suggest
 
-TEXT, LABEL = "text", "label"
+TEXT = "text"
+LABEL = "label"
 
 
 def is_path(data: Any) -> bool:

@@ -3,6 +3,7 @@
 import ast
 import pathlib
 import sys
+from collections.abc import Iterator
 
 import griffe
 
@@ -12,7 +13,10 @@ from scripts.docs.docstring_markdown import as_markdown
 
 
 class ShownDocstrings(griffe.Extension):
-    """Rewrites each docstring into the Markdown that griffe's parser of Google style takes."""
+    """Rewrites docstrings into the Markdown that griffe's parser of Google style takes, and names of defaults.
+
+    A default that is the name of a constant becomes the constant's value, if that is a literal.
+    """
 
     def on_instance(self, *, obj: griffe.Object | None = None, **kwargs) -> None:
         """Called with each object."""
@@ -23,3 +27,30 @@ class ShownDocstrings(griffe.Extension):
         """Called with each import: stubs export a name by `from .place import Name as Name`."""
         if isinstance(node, ast.ImportFrom):
             alias.public = any(each.asname == alias.name for each in node.names) or None
+
+    def on_package(self, *, pkg: griffe.Module, **kwargs) -> None:
+        """Called with the whole package."""
+        for function in _functions(pkg):
+            for parameter in function.parameters:
+                if isinstance(parameter.default, griffe.ExprName):
+                    parameter.default = _literal(parameter.default, pkg) or parameter.default
+
+
+def _functions(place: griffe.Module | griffe.Class) -> Iterator[griffe.Function]:
+    for member in place.members.values():
+        if isinstance(member, griffe.Function):
+            yield member
+            yield from member.overloads or ()
+        elif isinstance(member, griffe.Module | griffe.Class):
+            yield from _functions(member)
+
+
+def _literal(name: griffe.ExprName, package: griffe.Module) -> str | None:
+    """Returns the literal of a constant of the package; None for any other name."""
+    try:
+        found = package.modules_collection[name.canonical_path]
+        value = str(found.value)
+        ast.literal_eval(value)
+    except (KeyError, AttributeError, ValueError, SyntaxError, griffe.GriffeError):
+        return None
+    return value
