@@ -93,14 +93,14 @@ class Format:
         name: Name on the command line.
         title: Name for people.
         package: Package of this library that reads and writes it.
-        contents: What a folder of it holds, for people.
+        contents: Description of a folder of this format.
         example: A folder and options of its import, as they are typed; empty if no models come in from it.
-        download: How people get a folder of it, in which `{model}` and `{folder}` stand for their names.
+        download: Command that gets a folder of it, with `{model}` and `{folder}` for their names.
         use: Code that loads a written folder, named `{folder}` in it; empty if no models go out to it.
         signs: Patterns of files that tell a folder of it, each with a key that the file's JSON has, or with
             none.
-        options: What may be chosen when a model goes out, by the names of arguments.
-        choices: What may be chosen when a model comes in, by the names of arguments.
+        options: Choices when a model goes out, by the names of arguments.
+        choices: Choices when a model comes in, by the names of arguments.
     """
 
     name: str

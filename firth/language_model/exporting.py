@@ -2,6 +2,7 @@
 
 import functools
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -49,4 +50,6 @@ def _export_bundle(
     with storage.scratch_folder() as scratch:
         bundle = os.path.join(scratch, "bundle")
         write_bundle_of(model, bundle)
-        format.export_model(bundle, folder, **options)
+        written = format.export_model(bundle, folder, **options)
+    for note in written.notes:
+        warnings.warn(note, stacklevel=4)

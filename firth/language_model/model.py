@@ -97,8 +97,10 @@ class LanguageModel(AdaptableModel):
             **kwargs: The other arguments of `keras.Model.compile`, without those of losses and metrics.
 
         Raises:
-            ValueError: for a loss or metrics.
+            ValueError: for a loss or metrics, and for a sampler, which `generate` takes.
         """
+        if "sampler" in kwargs:
+            raise ValueError("sampler: generate takes it, as in generate(prompt, top_k=5, temperature=0.8)")
         # LoRA of `backbone.enable_lora` is not in graphs that were made before.
         self.forget_graphs()
         self.network.compile(optimizer, **kwargs)

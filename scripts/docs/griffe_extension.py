@@ -13,9 +13,9 @@ from scripts.docs.docstring_markdown import as_markdown
 
 
 class ShownDocstrings(griffe.Extension):
-    """Rewrites docstrings into the Markdown that griffe's parser of Google style takes, and names of defaults.
+    """Rewrites docstrings into the Markdown that griffe's parser of Google style takes.
 
-    A default that is the name of a constant becomes the constant's value, if that is a literal.
+    A default that is the name of a constant is shown as the constant's value, if that is a literal.
     """
 
     def on_instance(self, *, obj: griffe.Object | None = None, **kwargs) -> None:

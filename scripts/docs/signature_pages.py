@@ -95,9 +95,9 @@ def _section(name: str, offers: list[Offer]) -> str:
     described = [each.signature.describe() for each in offers]
     inputs, outputs, parameters = (_together(described, part) for part in ("inputs", "outputs", "parameters"))
     rows = [*_tensors("input", inputs), *_parameters(parameters), *_tensors("output", outputs)]
-    owners = table("keys", ["Who has it", "What is read"], _owners(offers))
+    owners = table("owners", ["Who has it", "What is read"], _owners(offers))
     return "\n\n".join(
-        [f"## `{name}`", " ".join(meanings), owners, table("keys", ["", "", "Type", ""], rows)]
+        [f"## `{name}`", " ".join(meanings), owners, table("tensors", ["", "", "Type", ""], rows)]
     )
 
 
@@ -106,7 +106,7 @@ def _slot_section(name: str, described: SlotDescription) -> str:
     rows = [*_tensors("input", said["inputs"]), *_tensors("output", said["outputs"])]
     owner = "Models of a recipe with `export.slots` have it; see [Slots](../how-to/slots.md)."
     return "\n\n".join(
-        [f"## `{name}`", f"{described.meaning} {owner}", table("keys", ["", "", "Type", ""], rows)]
+        [f"## `{name}`", f"{described.meaning} {owner}", table("tensors", ["", "", "Type", ""], rows)]
     )
 
 

@@ -88,7 +88,11 @@ def test_answers_are_those_of_the_exported_model(bert):
         (lambda bert, gpt2: gpt2.generate(None), TypeError, "NoneType"),
         (lambda bert, gpt2: gpt2.generate("the", temprature=1.0), ValueError, "temperature"),
         (lambda bert, gpt2: gpt2.generate("the", strip_prompt=True), ValueError, "max_new_tokens"),
-        (lambda bert, gpt2: gpt2.generate("the", sampler="top_k"), ValueError, "contrastive"),
+        (lambda bert, gpt2: gpt2.generate("the", sampler="top_k"), ValueError, "give top_k"),
+        (lambda bert, gpt2: gpt2.generate("the", sampler="top"), ValueError, "contrastive"),
+        (lambda bert, gpt2: gpt2.generate("the", max_length=4), ValueError, "max_new_tokens"),
+        (lambda bert, gpt2: gpt2.generate("the", num_beams=2), ValueError, "it is beams"),
+        (lambda bert, gpt2: gpt2.compile(sampler="top_p"), ValueError, "generate takes it"),
         (lambda bert, gpt2: gpt2.generate("the", max_new_token=1), ValueError, "max_new_tokens"),
         (lambda bert, gpt2: bert.ask("clasify", ["a"]), ValueError, "embed"),
         (lambda bert, gpt2: bert.fit([]), ValueError, "x is empty"),
@@ -191,6 +195,11 @@ def test_keras_trains_saves_and_loads_it(fresh, tmp_path):
         np.testing.assert_array_equal(again.embed(TEXTS), fresh.embed(TEXTS))
         fresh.save(tmp_path / "bundle")
         np.testing.assert_array_equal(firth.load(tmp_path / "bundle").embed(TEXTS), fresh.embed(TEXTS))
+
+
+def test_an_export_warns_of_the_parts_that_do_not_go_along(fresh, tmp_path):
+    with pytest.warns(UserWarning, match="head"):
+        fresh.export(tmp_path / "preset", format="keras")
 
 
 def test_an_own_training_step_and_features_alone(fresh):

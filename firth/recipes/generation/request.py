@@ -13,6 +13,17 @@ from firth.recipes.generation.samplers import AnySampler, Greedy, Sampling
 _FINITE = pydantic.Field(ge=-1e4, le=1e4)
 # Two words of 32 bits.
 _SEED = pydantic.Field(ge=0, lt=2**63)
+# Keys that KerasHub and transformers have for the same, and the ones here.
+_NAMES_ELSEWHERE = {
+    "do_sample": "temperature",
+    "eos_token_id": "stop",
+    "max_length": "max_new_tokens, without those of the prompt",
+    "min_length": "min_new_tokens, without those of the prompt",
+    "num_beams": "beams",
+    "num_return_sequences": "n_best, next to beams",
+    "stop_strings": "stop",
+    "stop_token_ids": "stop",
+}
 
 
 class GenerationRequest(Config):
@@ -101,6 +112,10 @@ class GenerationRequest(Config):
         cls._check_keys(values)
         said = {key: value for key, value in values.items() if key in cls.model_fields}
         if isinstance(sampler := said.get("sampler"), str):
+            if sampler in _names_of_samplers():
+                raise ValueError(
+                    f"{cls.__name__}: sampler: {sampler!r} is a value of a sampler; give {sampler} itself"
+                )
             said["sampler"] = {"kind": sampler}
         of_sampler = {key: value for key, value in values.items() if key not in cls.model_fields}
         if isinstance(said.get("stop"), str):
@@ -114,11 +129,16 @@ class GenerationRequest(Config):
     @classmethod
     def _check_keys(cls, values: Mapping[str, Any]) -> None:
         """Raises ValueError for a key that neither the request nor a sampler has."""
-        of_samplers = (name for each in configs_in(AnySampler) for name in each.model_fields)
-        valid = dict.fromkeys((*cls.model_fields, *of_samplers))
+        valid = dict.fromkeys((*cls.model_fields, *_names_of_samplers()))
         for key in values:
             if key not in valid:
-                raise ValueError(f"{cls.__name__}: {key}: unknown key; {suggest(key, valid)}")
+                here = _NAMES_ELSEWHERE.get(key)
+                hint = f"here it is {here}" if here else suggest(key, valid)
+                raise ValueError(f"{cls.__name__}: {key}: unknown key; {hint}")
+
+
+def _names_of_samplers() -> list[str]:
+    return [name for each in configs_in(AnySampler) for name in each.model_fields]
 
 
 def _kind_with(values: Mapping[str, Any]) -> str:
