@@ -15,6 +15,7 @@ from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.backbones.backbone import Backbone
 from firth.models.builders import build_model
 from firth.models.features_model import MissingFeatureError, Specs
+from firth.models.predictions import Predictions
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 
@@ -193,7 +194,14 @@ class LanguageModel(AdaptableModel):
             y_pred: Predictions by name of the loss, as the call returns them.
             sample_weight: None: the features hold the weights.
             training: Whether it is a training step.
+
+        Raises:
+            MissingFeatureError: for features without labels, as `preprocessor` makes them.
         """
+        if not all(isinstance(each, Predictions) for each in y_pred.values()):
+            raise MissingFeatureError(
+                f"{self.name}: the features have no labels; fit and evaluate make those of texts"
+            )
         return self.network.compute_loss(x, y, y_pred, sample_weight, training)
 
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:

@@ -53,7 +53,13 @@ def load(where: str | os.PathLike[str], dtype: Any = None) -> LanguageModel:
                     f"{error}; {given} is a preset, of which firth.create makes a model with random weights, "
                     "and firth.pretrain a trained one"
                 ) from None
-            raise
+            if str(error).endswith("?"):
+                # A name that is there is near.
+                raise
+            raise NoBundleError(
+                f"{error}; firth downloads nothing: give the folder of a published model, as "
+                f"`hf download {given} --local-dir DIR` writes one"
+            ) from None
         if (found := _format_of(given)) is None:
             raise NoBundleError(f"{error}; {_contents(given)}") from None
         return _load_format(found, given, dtype)

@@ -106,6 +106,11 @@ def test_answers_are_those_of_the_exported_model(bert):
         (lambda bert, gpt2: bert.finetune(TEXTS), TypeError, "zip(texts, labels)"),
         (lambda bert, gpt2: bert.fit(["a"], validation_split=0.5), ValueError, "validation_split"),
         (lambda bert, gpt2: firth.load("bert_tiny"), ValueError, "firth.create"),
+        (
+            lambda bert, gpt2: firth.load("google-bert/bert-base-cased"),
+            ValueError,
+            "hf download google-bert/",
+        ),
         (lambda bert, gpt2: firth.pretrain(TEXTS, "bert_tiny"), TypeError, "preset"),
         (lambda bert, gpt2: bert.finetune(pandas.DataFrame(REVIEWS), text="txt"), ValueError, "text"),
         (lambda bert, gpt2: bert.finetune([{**REVIEWS[0], "label": None}]), ValueError, "train[0]: 'label'"),
@@ -221,6 +226,8 @@ def test_an_own_training_step_and_features_alone(fresh):
     with eagerly():
         logits = fresh(features)["mlm"]
     assert logits.shape == (4, 6, RECIPE.tokenizer.vocabulary_size)
+    with pytest.raises(ValueError, match="no labels"):
+        own.fit(features, verbose=0)
     fresh.preprocessor = None
     with pytest.raises(ValueError, match="preprocessor"):
         fresh.embed("a")
