@@ -6,7 +6,9 @@ import re
 _EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 _LISTS = re.compile(r"^(Call arguments|Outputs|A row holds):\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
 # A paragraph of tensors, each with its dtype: `token_ids, position_ids: int32 [length].`
-_TENSORS = re.compile(r"^(?:[\w<>]+(?:, \w+)*: (?:int|float|bool).*\n(?:    .*\n)*)+(?=\n|\Z)", re.MULTILINE)
+_TENSORS = re.compile(
+    r"^(?:[\w<>]+(?:, [\w<>]+)*: (?:int|float|bool).*\n(?:    .*\n)*)+(?=\n|\Z)", re.MULTILINE
+)
 _TENSOR = re.compile(r"^(\S[^:]*): (.+?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 # Results that are described by a sentence, and not by their names.
 _RESULT = re.compile(r"^(Returns|Yields):\n    (?!\w+: )", re.MULTILINE)

@@ -14,7 +14,11 @@ import firth
 from firth import storage
 from firth.interop.errors import InteropError
 from firth.language_model import LanguageModel
+from firth.recipes import load_recipe
 from firth.recipes.reading.bundles import NoBundleError
+from firth.tokenizers import BytePairTokenizer
+from firth.tokenizers.graph.byte_pieces import byte_pieces
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
 from firth.tuning import TuningError
 from tests.exported_model import RECIPE, VOCABULARY, exported_model, make_served
 from tests.generation.cases import eagerly, generator_of
@@ -202,9 +206,12 @@ def test_keras_trains_saves_and_loads_it(fresh, tmp_path):
         np.testing.assert_array_equal(firth.load(tmp_path / "bundle").embed(TEXTS), fresh.embed(TEXTS))
 
 
-def test_an_export_warns_of_the_parts_that_do_not_go_along(fresh, tmp_path):
-    with pytest.warns(UserWarning, match="head"):
-        fresh.export(tmp_path / "preset", format="keras")
+def test_an_export_warns_of_the_parts_that_do_not_go_along(tmp_path):
+    small = ["tokenizer.vocabulary_size=272", "model.layers=1", "model.width=8", "model.attention.heads=1"]
+    pieces = [*SPECIAL_PIECES, *byte_pieces()]
+    writer = LanguageModel(load_recipe("gpt2_tiny", small), BytePairTokenizer(pieces))
+    with pytest.warns(UserWarning, match="tokenizer"):
+        writer.export(tmp_path / "preset", format="keras")
 
 
 def test_an_own_training_step_and_features_alone(fresh):

@@ -274,7 +274,7 @@ class SpanLabels(_NoClasses):
 
         Args:
             value: List of objects with `text` and `answer_start`, or an object with a list of each; the same
-                as JSON in a text; or a text that is in the context once.
+                as JSON in a text; or a text, or a list of texts, each of which is in the context once.
             texts: Texts of the record, with a context.
 
         Raises:
@@ -291,7 +291,8 @@ class SpanLabels(_NoClasses):
             raise RejectedRecordError("no_label", said)
         if not value and not self.unanswerable:
             raise RejectedRecordError("no_label", NO_ANSWER)
-        return tuple(_answer(each, context) for each in value)
+        placed = (_placed(each, context) if isinstance(each, str) else each for each in value)
+        return tuple(_answer(each, context) for each in placed)
 
 
 def _is_number(text: str) -> bool:
@@ -303,14 +304,22 @@ def _answers_of_text(value: str, context: str) -> Any:
     if value.lstrip().startswith(("[", "{")):
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(value)
-    text = label_text(value)
+    return [_placed(label_text(value), context)]
+
+
+def _placed(text: str, context: str) -> dict[str, Any]:
+    """Returns an answer with its one place.
+
+    Raises:
+        RejectedRecordError: if it is not in the context, or several times.
+    """
     start = context.find(text)
     if start < 0:
         raise RejectedRecordError("answer_not_in_context", f"the answer {text!r} is not in the context")
     if context.find(text, start + 1) >= 0:
         detail = f"the answer {text!r} is in the context more than once; give its place"
         raise RejectedRecordError("answer_in_several_places", detail)
-    return [dict(zip(_ANSWER_KEYS, (text, start)))]
+    return dict(zip(_ANSWER_KEYS, (text, start)))
 
 
 def _answers_of_lists(value: Mapping[str, Any]) -> list[Any]:

@@ -78,6 +78,16 @@ def test_answers_as_two_lists(tmp_path):
     assert [each.reason for each in train.rejected] == ["missing_key", "answer_not_at_offset", "no_label"]
 
 
+def test_answers_as_a_list_of_texts(tmp_path):
+    row = ROWS[SpanAnswering][0]
+    rows = [row | {"label": each} for each in (["1066", {"text": "1066", "answer_start": 3}], ["1067"])]
+    path = write(tmp_path, "a.jsonl", *map(json.dumps, rows))
+    data = ColumnData(train=path, eval=path, texts={"question": "question", "context": "context"})
+    train = read_labelled_data(data, SpanAnswering()).splits["train"]
+    assert [record.label for record in train.records] == [(AnswerSpan("1066", 3),) * 2]
+    assert [each.reason for each in train.rejected] == ["answer_not_in_context"]
+
+
 def test_answers_in_the_cells_of_a_table(tmp_path):
     """A text has to be there once; JSON says its place; what is neither is counted."""
     place = '[{""text"": ""In"", ""answer_start"": 0}]'
