@@ -208,7 +208,7 @@ def test_keras_trains_saves_and_loads_it(fresh, tmp_path):
 
 def test_an_export_warns_of_the_parts_that_do_not_go_along(tmp_path):
     small = ["tokenizer.vocabulary_size=272", "model.layers=1", "model.width=8", "model.attention.heads=1"]
-    pieces = [*SPECIAL_PIECES, *byte_pieces()]
+    pieces = [*SPECIAL_PIECES, *byte_pieces(), "th", "the"]
     writer = LanguageModel(load_recipe("gpt2_tiny", small), BytePairTokenizer(pieces))
     with pytest.warns(UserWarning, match="tokenizer"):
         writer.export(tmp_path / "preset", format="keras")
