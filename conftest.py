@@ -21,9 +21,15 @@ pytest_plugins = ["scripts.test_durations", "tests.made_once", "tests.parts"]
 LONGEST = "tests/pipelines/"
 # They share what `tests/objectives/cases.py` makes, so one worker runs them all.
 TOGETHER = "tests/objectives/"
-# Its graphs are optimised as users' are, and those of repeated tests. Other tests run a graph once or
-# twice, and optimising it takes longer.
-OPTIMISED = "tests/pipelines/pretrain_test.py"
+# The graphs of the run that they share are optimised as users' are, and those of repeated tests. Other tests
+# run a graph once or twice, and optimising it takes longer.
+OPTIMISED = tuple(
+    f"tests/pipelines/pretrain_test.py::{name}"
+    for name in (
+        "test_raw_text_becomes_a_served_model_without_thresholds_too",
+        "test_the_front_door_trains_the_same_weights",
+    )
+)
 # They import MkDocs and griffe, which are in the environment of `make docs` alone.
 collect_ignore = ["scripts/docs/griffe_extension.py", "scripts/docs/hooks.py"]
 # They import coverage.py and cosmic-ray, which `make coverage` and `make mutants` install apart.

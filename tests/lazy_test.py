@@ -54,7 +54,7 @@ def test_a_type_checker_sees_the_names_and_no_others(stub):
 
 def test_layers_are_loaded_at_once_so_that_keras_finds_the_classes_of_saved_ones():
     code = (
-        "import sys, keras, firth.layers\n"
+        "import sys, keras, firth\n"
         "names = set(firth.layers.__all__) & {'Embedding', 'LSTM', 'Pooler', 'CausalTransformer'}\n"
         "print(*(name for name in names if keras.saving.get_registered_object(f'firth>{name}')))\n"
         "print('firth.recipes.models.stack' in sys.modules, firth.layers.StackConfig.__name__)\n"

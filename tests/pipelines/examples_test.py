@@ -69,7 +69,9 @@ def test_many_sources_go_through_with_one_command(tmp_path, monkeypatch):
         assert f">{name}<" in page, name
 
 
-@pytest.mark.parametrize("runner", OPTIONS)
+@pytest.mark.parametrize(
+    "runner", ["Dataflow", *(pytest.param(each, marks=pytest.mark.repeated) for each in ("Flink", "Spark"))]
+)
 @pytest.mark.usefixtures("no_bucket")
 def test_many_sources_are_translated_for_the_runner_unchanged(runner, tmp_path, monkeypatch):
     write_made_up_data(tmp_path)

@@ -24,7 +24,7 @@ from firth.tokenizers import load_tokenizer
 
 STEPS = 12
 OVERRIDES = (
-    "sources=[{kind: docstrings, packages: [json, email, unittest], standard_library: false}]",
+    "sources=[{kind: docstrings, packages: [json, email], standard_library: false}]",
     "cleaning.split.eval_fraction=0.1",
     "tokenizer.vocabulary_size=400",
     "sequences={length: 32, max_documents: 2, shards: 2}",

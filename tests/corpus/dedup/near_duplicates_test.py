@@ -169,8 +169,9 @@ def test_changed_copies_of_two_texts(tmp_path):
     assert totals.totals()["near_duplicates", "docs", KEPT] == 2
 
 
-@pytest.mark.parametrize("verification", [None, Verification()])
-@pytest.mark.parametrize("form", ["records", "parquet"])
+@pytest.mark.parametrize(
+    ("form", "verification"), [("records", Verification()), ("parquet", None)], ids=["verified", "as_found"]
+)
 def test_near_duplicates_of_an_earlier_corpus_go_and_its_document_is_named(tmp_path, form, verification):
     words = [random_words(random.Random(i), 104) for i in range(4)]
     old = [document(" ".join(each), f"{n}", "old") for n, each in enumerate(words[:2])]

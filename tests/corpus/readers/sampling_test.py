@@ -12,7 +12,7 @@ from firth.corpus.readers.dropped_documents import find_dropped
 from firth.recipes import SourceSample
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import JsonlSource
-from tests.corpus.helpers import make_pipeline, make_pipeline_of_two, read_to
+from tests.corpus.helpers import make_pipeline_of_two, read_to
 
 FILES, LINES = 6, 60
 SHARE, NUMBER = {"fraction": 0.25}, {"documents": 40}
@@ -40,6 +40,8 @@ def source(folder, name, files="*.jsonl", **sample):
 def read(out, *sources):
     """Returns the texts read of each source, and the number of documents by source, outcome and reason."""
     documents = read_to(out, sources)
+    # Nothing is listed without being asked for.
+    assert not (out / "dropped").exists()
     flows = json.loads((out / "source_counts.json").read_text())["flows"]
     counts = {(each["source"], each["outcome"], each["reason"]): each["documents"] for each in flows}
     texts = {one.name: {each.text for each in documents if each.source == one.name} for one in sources}
@@ -104,13 +106,12 @@ def test_a_sample_that_holds_nothing_says_so(tmp_path, folder):
         read(tmp_path, source(folder, "docs", "other.json", fraction=1e-9))
 
 
-@pytest.mark.parametrize("made", [make_pipeline, make_pipeline_of_two])
-def test_documents_that_are_left_out_are_listed_each_once(tmp_path, folder, monkeypatch, made):
+def test_documents_that_are_left_out_are_listed_each_once(tmp_path, folder, monkeypatch):
     monkeypatch.setattr("firth.corpus.readers.read_sources._ROWS_AN_ELEMENT", 7)
     monkeypatch.setattr("firth.corpus.readers.read_sources.BATCH_BYTES", 1)
     sizes = {"share": SHARE, "number": NUMBER, "all": {"documents": 10_000}, "whole": {}}
     sources = [source(folder, name, **sample) for name, sample in sizes.items()]
-    kept = read_to(tmp_path, sources, dropped_files=3, made=made)
+    kept = read_to(tmp_path, sources, dropped_files=3, made=make_pipeline_of_two)
     files = sorted((tmp_path / "dropped").iterdir())
     rows = [row for path in files for row in parquet.read_table(path).to_pylist()]
     flows = json.loads((tmp_path / "source_counts.json").read_text())["flows"]
@@ -121,8 +122,3 @@ def test_documents_that_are_left_out_are_listed_each_once(tmp_path, folder, monk
     assert len(set(ids)) == len(ids) and not {each.id for each in kept} & set(ids)
     (found,) = find_dropped(str(tmp_path), rows[0]["uri"], Pii(PiiStep(kind="pii")))[:1]
     assert found.uri == rows[0]["uri"]
-
-
-def test_nothing_is_listed_without_being_asked_for(tmp_path, folder):
-    read_to(tmp_path, [source(folder, "share", **SHARE)])
-    assert not (tmp_path / "dropped").exists()
