@@ -27,6 +27,8 @@ Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
 # In a run's folder.
 TIMINGS_FILE = "timings.json"
+# Looking for children reads the state of all processes of the machine.
+_CHILDREN_SECONDS = 1.0
 _KEPT = ("state", "seconds", "peak_bytes", "after_steps", "ended")
 _PROGRESS = logging.getLogger("firth.progress")
 Times = Mapping[str, Mapping[str, Any]]
@@ -84,7 +86,10 @@ class _TrainingEvents(logging.Handler):
 
 
 class PeakMemory:
-    """Samples the resident memory of this process and its children, in bytes, a few times a second."""
+    """Samples the resident memory of this process and its children, in bytes, a few times a second.
+
+    A child is noticed within a second.
+    """
 
     def __init__(self, interval_seconds: float = 0.2) -> None:
         self.peak_bytes = 0
@@ -97,8 +102,12 @@ class PeakMemory:
         self.peak_bytes = resident_bytes()
 
     def _sample_until_stopped(self) -> None:
+        children: list[psutil.Process] = []
+        looked = -_CHILDREN_SECONDS
         while not self._stop.wait(self._interval_seconds):
-            self.peak_bytes = max(self.peak_bytes, resident_bytes())
+            if time.monotonic() - looked >= _CHILDREN_SECONDS:
+                children, looked = psutil.Process().children(recursive=True), time.monotonic()
+            self.peak_bytes = max(self.peak_bytes, resident_bytes(children))
 
     def __enter__(self) -> "PeakMemory":
         self._thread.start()
@@ -109,8 +118,11 @@ class PeakMemory:
         self._thread.join()
 
 
-def resident_bytes() -> int:
+def resident_bytes(children: Sequence[psutil.Process] | None = None) -> int:
     """Returns the resident memory of this process and its children, in bytes.
+
+    Args:
+        children: The children, of which some may have ended; None to look for them.
 
     Example:
 
@@ -119,7 +131,7 @@ def resident_bytes() -> int:
     """
     process = psutil.Process()
     total = process.memory_info().rss
-    for child in process.children(recursive=True):
+    for child in process.children(recursive=True) if children is None else children:
         with contextlib.suppress(psutil.Error):
             total += child.memory_info().rss
     return total

@@ -1,12 +1,14 @@
 import datetime
 import json
 import logging
+import subprocess
 
 import absl.logging
+import psutil
 import pytest
 import tensorflow as tf
 
-from firth.pipelines.events import ComponentEvents, PeakMemory, Timings, reporting
+from firth.pipelines.events import ComponentEvents, PeakMemory, Timings, reporting, resident_bytes
 
 
 @pytest.fixture
@@ -61,10 +63,34 @@ def test_a_failed_component_ends_once(events):
 
 def test_memory_is_sampled_a_few_times_a_second(monkeypatch):
     samples = []
-    monkeypatch.setattr("firth.pipelines.events.resident_bytes", lambda: samples.append(1) or 1)
+    monkeypatch.setattr("firth.pipelines.events.resident_bytes", lambda children=(): samples.append(1) or 1)
     with PeakMemory() as memory:
         memory._stop.wait(0.05)
     assert len(samples) <= 1
+
+
+def test_children_are_looked_for_once_a_second_and_count_in_each_sample(monkeypatch):
+    samples = []
+    monkeypatch.setattr(
+        "firth.pipelines.events.resident_bytes", lambda children=(): samples.append(children) or 1
+    )
+    looked = iter([["a child"]])
+    monkeypatch.setattr("psutil.Process.children", lambda *_, recursive: next(looked))
+    with PeakMemory(interval_seconds=0.001) as memory:
+        while len(samples) < 3:
+            memory._stop.wait(0.001)
+    assert samples[:3] == [["a child"]] * 3
+
+
+def test_the_memory_of_children_is_counted():
+    with subprocess.Popen(["sleep", "60"]) as child:
+        try:
+            alone, both, process = resident_bytes([]), resident_bytes(), psutil.Process(child.pid)
+        finally:
+            child.kill()
+    assert both > alone
+    # One that has ended is passed over.
+    assert resident_bytes([process]) > 0
 
 
 def test_peak_memory_sees_a_large_allocation():
