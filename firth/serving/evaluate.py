@@ -85,6 +85,8 @@ def _row_reader(served: Served, make: Any) -> Callable[[tf.Tensor], tuple[dict[s
     specs = recipe.goal.row_specs(recipe.sequences, recipe.tokenizer.max_characters)
     outputs = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in make.specs().items()}
 
+    # Where operations run one by one, AutoGraph would look through the objective.
+    @tf.autograph.experimental.do_not_convert
     def features(row_and_negative: tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]) -> Outputs:
         row, negative = row_and_negative
         seed = tf.stack([tf.constant(recipe.seed, tf.int64), row[names.EXAMPLE_ID]])

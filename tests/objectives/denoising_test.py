@@ -15,7 +15,7 @@ TEXT = "A B C . | D E . | F G ."
 WORDS = TEXT.replace("|", "").split()
 OTHER = "H I J K"
 OFF = {"permute_sentences": False, "infill_rate": 0.0}
-COUNT = 600
+COUNT = 300
 TOKENIZER = word_tokenizer(" ".join([*WORDS, *OTHER.split()]))
 
 

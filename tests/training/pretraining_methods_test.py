@@ -53,10 +53,10 @@ def pre_trained(tmp_path_factory) -> AdaptingRecipe:
 
 @pytest.fixture(scope="module")
 def with_positions(pre_trained, tmp_path_factory) -> AdaptingRecipe:
-    """The same over a bundle with more positions, for virtual tokens, and rows of one record."""
+    """The same over a bundle of one layer with more positions, for virtual tokens, and rows of one record."""
     folder = tmp_path_factory.mktemp("positions")
     positions = LearnedPositionsConfig(length=2 * pre_trained.sequences.length)
-    model = pre_trained.model.model_copy(update={"positions": positions})
+    model = pre_trained.model.model_copy(update={"positions": positions, "layers": 1})
     bundle = write_bundle(folder / "bundle", tiny_recipe().model_copy(update={"model": model}))
     save_tokenizer(WordPieceTokenizer(VOCABULARY), folder / "tokenizer")
     write_rows(folder / "Split-train" / "data-00000.gz", [one_text(number) for number in range(ROWS)])
@@ -66,6 +66,7 @@ def with_positions(pre_trained, tmp_path_factory) -> AdaptingRecipe:
             "base": {"bundle": bundle, "digest": digest_of_bundle(bundle)},
             "model": model.model_dump(),
             "sequences": {**pre_trained.sequences.model_dump(), "max_documents": 1},
+            "training": {**pre_trained.training.model_dump(), "steps": 2 * EPOCH},
         }
     )
 
@@ -150,7 +151,7 @@ def test_checkpoints_of_a_run_that_was_killed_are_bit_for_bit_those_of_another_i
         run(recipe, tmp_path / "first", tmp_path / "whole")
     with steps_made() as steps:
         run(recipe, tmp_path / "second", tmp_path / "killed")
-    assert steps == [3, 4, 5, 6]
+    assert steps == [3, 4]
     whole, killed = (sorted((tmp_path / each).glob("*/step-*")) for each in ("whole", "killed"))
     assert [path.name for path in whole] == [path.name for path in killed] and len(whole) == 2
     for one, other in zip(whole, killed, strict=True):

@@ -13,17 +13,18 @@ RAW_LENGTH = 20
 
 def choices(example, negative, rate=1.0, seeds=200):
     """The pairs of many draws, as arrays [seeds, max_documents] by name."""
-    example, negative = tensors(example), tensors(negative)
     draws = np.random.default_rng(0).integers(0, 2**31, (seeds, 4, 2))
-    types = (*[tf.int32] * 4, tf.bool, tf.bool)
-
-    @tf.function(autograph=False)
-    def run():
-        one = lambda each: tuple(choose_pairs(example, negative, rate, each))  # noqa: E731
-        return tf.map_fn(one, tf.constant(draws), fn_output_signature=types)
-
+    found = in_graph(tensors(example), tensors(negative), tf.constant(rate), tf.constant(draws))
     names = ("first_sources", "first_lengths", "second_sources", "second_lengths", "is_other", "is_pair")
-    return dict(zip(names, (each.numpy() for each in run())))
+    return dict(zip(names, (each.numpy() for each in found)))
+
+
+# Rows of a shape share a graph.
+@tf.function(autograph=False, reduce_retracing=True)
+def in_graph(example, negative, rate, draws):
+    types = (*[tf.int32] * 4, tf.bool, tf.bool)
+    one = lambda each: tuple(choose_pairs(example, negative, rate, each))  # noqa: E731
+    return tf.map_fn(one, draws, fn_output_signature=types)
 
 
 def only(values):
