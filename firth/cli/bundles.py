@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from firth.cli.output import ExitCode, fail
+from firth.cli.output import ExitCode, fail, usage_errors
 
 EngineName = Annotated[
     str | None,
@@ -79,11 +79,9 @@ def engine_options(
     """
     from firth.generation.engines import ENGINES, check_engine, engine_of
 
-    try:
+    with usage_errors(ValueError):
         if engine is not None:
             check_engine(engine)
         folder = bundle_of(name, root) if engine_of(name) == next(iter(ENGINES)) else name
-    except ValueError as error:
-        fail(str(error), ExitCode.USAGE)
     chosen = engine or engine_of(folder)
     return folder, {"engine": chosen, **({} if dtype is None else {ENGINES[chosen].option: dtype})}

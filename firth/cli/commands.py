@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from firth.cli.output import ExitCode, fail, note
+from firth.cli.output import ExitCode, fail, note, usage_errors
 
 if TYPE_CHECKING:
     from firth.recipes import Recipe
@@ -92,10 +92,8 @@ def recipe_or_exit(
     from firth.recipes.reading.requirements import missing, too_few_documents
     from firth.recipes.run.advice import notices
 
-    try:
+    with usage_errors(RecipeError):
         recipe, places = load_with_places(name, options, root)
-    except RecipeError as error:
-        fail(str(error), ExitCode.USAGE)
     if problems := (missing(recipe, places) or too_few_documents(recipe, places)) if require_all else []:
         fail("\n".join(problems), ExitCode.USAGE)
     for notice in [*notices(recipe), *base_notices(recipe, places)]:

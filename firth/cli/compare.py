@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail
+from firth.cli.output import ExitCode, fail, usage_errors
 from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, find_run
 
 if TYPE_CHECKING:
@@ -72,10 +72,8 @@ def _compared(run: RunOnDisk, name: str) -> "ComparedRun":
     from firth.reports.collect import ReportInputs, collect_run
     from firth.reports.compare import ComparedRun
 
-    try:
+    with usage_errors(RecipeError):
         recipe = load_run_recipe(run.directory / RECIPE_FILE)
-    except RecipeError as error:
-        fail(str(error), ExitCode.USAGE)
     curves = str(run.curves) if run.curves else ""
     record = collect_run(ReportInputs(recipe, model_run=curves, run_dir=str(run.directory)))
     if run.is_finished:

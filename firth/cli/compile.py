@@ -9,7 +9,7 @@ import typer
 from firth import storage
 from firth.cli import commands, execution
 from firth.cli.commands import base_option, recipe_or_exit
-from firth.cli.output import ExitCode, fail, note, run_quietly
+from firth.cli.output import ExitCode, fail, note, run_quietly, usage_errors
 
 if TYPE_CHECKING:
     from firth.recipes.run.run_recipe import RunRecipe
@@ -136,13 +136,11 @@ def _compile(
             option = f"--{key.replace('_', '-')}"
             fail(f"{option}: it is Vertex's, for a pipeline that trains; leave it out", ExitCode.USAGE)
     checked, kind = _recipe_of(recipe, [*base_option(base), *(overrides or ())], root, corpus_only)
-    try:
+    with usage_errors(ValueError):
         name, bucket = pipeline_name(checked.name), checked_root(pipeline_root, orchestrator)
         served = serving_dir and checked_root(serving_dir, orchestrator)
         places = {"pipeline_root": bucket, "serving_dir": served}
         tasks = read_resources(resources or ())
-    except ValueError as error:
-        fail(str(error), ExitCode.USAGE)
     options = {"beam_pipeline_args": execution.beam_args(beam_arg), "enable_cache": not no_cache}
     settings = {"pipeline": kind, "orchestrator": orchestrator, "image": image, **places, **options, **vertex}
     expected = {ValueError: ExitCode.USAGE, ImportError: ExitCode.USAGE}
@@ -166,10 +164,8 @@ def _recipe_of(name: str, options: Any, root: pathlib.Path, corpus_only: bool) -
         return recipe_or_exit(name, options, root=root), "curate" if corpus_only else "pretrain"
     if corpus_only:
         fail("--corpus-only: a recipe that adapts a model has no corpus", ExitCode.USAGE)
-    try:
+    with usage_errors(RecipeError):
         return load_adapting_recipe(name, options, root), "finetune"
-    except RecipeError as error:
-        fail(str(error), ExitCode.USAGE)
 
 
 def _file_of(output: str, orchestrator: str) -> str:

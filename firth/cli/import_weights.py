@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail, run_quietly, terminal
+from firth.cli.output import ExitCode, run_quietly, terminal, usage_errors
 from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
 from firth.interop.formats import FORMATS, Format
 
@@ -90,11 +90,9 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path, choic
     place = new_run_folder(root, name)
     from firth.interop.errors import InteropError
 
-    try:
+    with usage_errors(InteropError):
         # Before TensorFlow is loaded, which takes seconds.
         format.check_folder(directory)
-    except InteropError as error:
-        fail(str(error), ExitCode.USAGE)
 
     def work() -> "Read":
         from firth.pipelines.imported_models import import_run

@@ -49,6 +49,15 @@ def fail(message: str, code: ExitCode = ExitCode.FAILED) -> NoReturn:
     raise typer.Exit(int(code))
 
 
+@contextlib.contextmanager
+def usage_errors(kind: type[Exception]) -> Iterator[None]:
+    """Ends the command with the message of an error of a kind, as one of usage."""
+    try:
+        yield
+    except kind as error:
+        fail(str(error), ExitCode.USAGE)
+
+
 def note(message: str) -> None:
     """Prints a remark on standard error."""
     typer.secho("note: ", err=True, fg=typer.colors.YELLOW, nl=False)

@@ -8,7 +8,7 @@ import typer
 
 from firth.cli import commands
 from firth.cli.commands import base_option, recipe_or_exit
-from firth.cli.output import ExitCode, fail, note, run_quietly
+from firth.cli.output import ExitCode, fail, note, run_quietly, usage_errors
 from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, all_runs, run_named
 
 if TYPE_CHECKING:
@@ -127,10 +127,8 @@ def _shown_run(run: RunOnDisk) -> tuple[list[str], str]:
     from firth.recipes.reading.adapting import run_yaml
     from firth.recipes.reading.loading import load_run_recipe
 
-    try:
+    with usage_errors(RecipeError):
         recipe = load_run_recipe(run.directory / RECIPE_FILE)
-    except RecipeError as error:
-        fail(str(error), ExitCode.USAGE)
     lines = [f"{run.directory}: {run.state}"]
     if fresh := [path for path in run.summary.get("fresh", ()) if run.imported_from]:
         lines.append(f"made fresh, and random until trained: {', '.join(fresh)}")
@@ -155,10 +153,8 @@ def _shown_adapting(
     from firth.recipes import RecipeError
     from firth.recipes.reading.adapting import adapting_yaml, load_adapting_recipe
 
-    try:
+    with usage_errors(RecipeError):
         recipe = load_adapting_recipe(path, options, root)
-    except RecipeError as error:
-        fail(str(error), ExitCode.USAGE)
     recipe, problem = run_quietly(lambda: _labelled(recipe), "show", {})
     if problem:
         note(f"labels and scores are as the recipe says them, since its data cannot be read: {problem}")

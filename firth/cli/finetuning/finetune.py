@@ -11,7 +11,7 @@ from firth import storage
 from firth.cli import commands, execution
 from firth.cli.execution import run_in_own_process
 from firth.cli.finetuning.labelled_data import print_labelled_data
-from firth.cli.output import ExitCode, fail
+from firth.cli.output import ExitCode, fail, usage_errors
 from firth.cli.show import costs_of_method
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def _task(
         **{f"--{role.rstrip('s')}": column for role, column in texts.items()},
         "--label": label,
     }
-    try:
+    with usage_errors(ValueError):
         labels.check_data_options(task, data, train, [name for name, column in given.items() if column])
         if data is not None:
             place, read, described = "--data", labels.published_data(task, data), labels.task_of_format(task)
@@ -220,8 +220,6 @@ def _task(
             read = {"kind": "columns", "train": train, "eval": eval, "texts": columns, "label": column}
         else:
             place, read, described = "no data", labels.docstring_data(task), {"kind": task}
-    except ValueError as error:
-        fail(str(error), ExitCode.USAGE)
     return [
         Option("data", read, place),
         Option("task", described, f"--task {task}"),
@@ -234,7 +232,7 @@ def _read_or_exit(
     from firth.recipes.reading.adapting import load_adapting_with_places
     from firth.tasks.task_options import read_to_hand_down, target_sentences
 
-    try:
+    with usage_errors(ValueError):
         stated, raw = load_adapting_with_places(path, options, root)
         # Before the data are read, which may take long.
         if stated.method.adds:
@@ -247,8 +245,6 @@ def _read_or_exit(
                 fail(f"{raw.origin(key).place}: {'.'.join(key)}: {why}", ExitCode.USAGE)
         recipe, found, handed = read_to_hand_down(stated)
         lost = target_sentences(recipe, found)
-    except ValueError as error:
-        fail(str(error), ExitCode.USAGE)
     return recipe, {**found.report(), "lost": lost}, handed
 
 

@@ -9,7 +9,7 @@ from firth.cli import commands, execution
 from firth.cli.execution import run_in_own_process
 from firth.cli.finetuning.finetune import Epochs, MethodName, base_options, method_options
 from firth.cli.finetuning.labelled_data import print_labelled_data
-from firth.cli.output import ExitCode, fail
+from firth.cli.output import ExitCode, fail, usage_errors
 
 if TYPE_CHECKING:
     from firth.pipelines.local import RunResult
@@ -61,10 +61,8 @@ def _glue(
     from firth.pipelines import glue
     from firth.reports.task_scores import clean_lines
 
-    try:
+    with usage_errors(ValueError):
         files = glue.find_tasks(data, task or ())
-    except ValueError as error:
-        fail(str(error), ExitCode.USAGE)
     folder = name or f"{pathlib.Path(base).name}_glue"
     options = [*base_options(base), *method_options(method, epochs), *(overrides or ())]
     recipes = {each: _recipe(each, data, f"{folder}_{each}", options, root) for each in files.present}

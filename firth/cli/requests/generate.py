@@ -10,7 +10,7 @@ import typer
 
 from firth.cli import commands
 from firth.cli.bundles import DType, EngineName, engine_options
-from firth.cli.output import ExitCode, fail, note, run_quietly, terminal
+from firth.cli.output import ExitCode, fail, note, run_quietly, terminal, usage_errors
 from firth.cli.requests.files import Quoted, check_quoted, drawing_records, print_counts
 from firth.cli.requests.request_options import RequestCommand, given_request
 
@@ -184,13 +184,11 @@ def _numbered(request: "GenerationRequest", n: int) -> "list[GenerationRequest]"
 
 
 def _print_stream(generator: "TextGenerator", text: str, request: "GenerationRequest") -> None:
-    try:
+    with usage_errors(ValueError):
         stream = generator.stream(text, request)
         for piece in stream:
             typer.echo(piece, nl=False)
             sys.stdout.flush()
-    except ValueError as error:
-        fail(str(error), ExitCode.USAGE)
     typer.echo()
     _print_scores(stream.result)
 
