@@ -2,16 +2,13 @@
 
 import os
 import pathlib
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from firth.cli import commands
 from firth.cli.output import ExitCode, fail, run_quietly
-from firth.interop.formats import FORMATS, Format
-
-if TYPE_CHECKING:
-    from firth.interop.formats import Written
+from firth.interop.formats import FORMATS, Format, Written
 
 _WRITABLE = {each.name: each for each in FORMATS.values() if each.writes}
 Name = Annotated[
@@ -123,7 +120,7 @@ def _export_format(
     from firth.interop.errors import InteropError
     from firth.recipes.reading.bundles import NoBundleError
 
-    def work() -> "Written":
+    def work() -> Written:
         return format.export_model(bundle_of(name, root), place, **options)
 
     expected: dict[type[Exception], ExitCode] = {

@@ -13,12 +13,10 @@ import typer
 from firth.cli import commands
 from firth.cli.output import ExitCode, run_quietly, terminal, usage_errors
 from firth.cli.progress import PLAIN_INTERVAL_SECONDS, live_progress
-from firth.interop.formats import FORMATS, Format
+from firth.interop.formats import FORMATS, Format, Read
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from firth.interop.formats import Read
 
 Directory = Annotated[str, typer.Argument(metavar="DIR", help="Folder of the model.", show_default=False)]
 Name = Annotated[
@@ -94,7 +92,7 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path, choic
         # Before TensorFlow is loaded, which takes seconds.
         format.check_folder(directory)
 
-    def work() -> "Read":
+    def work() -> Read:
         from firth.pipelines.imported_models import import_run
 
         return import_run(format, directory, place, **choices)
@@ -108,7 +106,7 @@ def _import(format: Format, directory: str, name: str, root: pathlib.Path, choic
         typer.echo(f"  {use}")
 
 
-def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> list[str]:
+def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: Read) -> list[str]:
     from firth.cli.summary import ask_with, next_commands
     from firth.pipelines.results import newest_version
     from firth.serving.exported_model import read_description

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import keras
 import tensorflow as tf
@@ -18,16 +18,13 @@ from firth.serving.served_model import Served
 from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
 from firth.serving.weight_types import stored_weights_of
-from firth.tokenizers.storage import apply_template
-
-if TYPE_CHECKING:
-    from firth.tokenizers.storage import AnyTokenizer
+from firth.tokenizers.storage import AnyTokenizer, apply_template
 
 INPUT = "adapter"
 Adapted = tuple[BackboneWithHeads, AdaptingRecipe]
 
 
-def export_adapters(adapters: Mapping[str, Adapted], tokenizer: "AnyTokenizer", directory: str) -> None:
+def export_adapters(adapters: Mapping[str, Adapted], tokenizer: AnyTokenizer, directory: str) -> None:
     """Writes a SavedModel of one base and several adapters, of which the input `adapter` chooses.
 
     It has the signature of their task, also as `serving_default`, with the names of adapters, string [batch],

@@ -1,17 +1,15 @@
 """Encodes raw strings and serialized rows to the features that a model reads, inside the graph."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from firth import features as names
 from firth.serving.signature import Reading
 from firth.tokenizers.graph.word_characters import word_characters
-
-if TYPE_CHECKING:
-    from firth.tokenizers.storage import AnyTokenizer
-    from firth.tokenizers.word import WordTokenizer
+from firth.tokenizers.storage import AnyTokenizer
+from firth.tokenizers.word import WordTokenizer
 
 
 class Encoded(NamedTuple):
@@ -51,7 +49,7 @@ class Encoded(NamedTuple):
 
 
 def encode(
-    ids: tf.RaggedTensor, tokenizer: "AnyTokenizer", before: tuple[int, ...], after: tuple[int, ...]
+    ids: tf.RaggedTensor, tokenizer: AnyTokenizer, before: tuple[int, ...], after: tuple[int, ...]
 ) -> Encoded:
     """Encodes pieces of texts as one segment each.
 
@@ -77,7 +75,7 @@ def with_last_segment(encoded: Encoded, segment: int) -> Encoded:
     return encoded._replace(features={**features, names.SEGMENT_IDS: segments})
 
 
-def encode_words(words: tf.RaggedTensor, tokenizer: "WordTokenizer") -> Encoded:
+def encode_words(words: tf.RaggedTensor, tokenizer: WordTokenizer) -> Encoded:
     """Encodes words of texts as `<S> words </S>`, for a model that reads characters.
 
     Args:
@@ -88,7 +86,7 @@ def encode_words(words: tf.RaggedTensor, tokenizer: "WordTokenizer") -> Encoded:
     return Encoded(features, ids, words, 1, 1, Reading.of(words, words))
 
 
-def word_features(words: tf.RaggedTensor, tokenizer: "WordTokenizer") -> dict[str, tf.Tensor]:
+def word_features(words: tf.RaggedTensor, tokenizer: WordTokenizer) -> dict[str, tf.Tensor]:
     """Returns the features of texts as `<S> words </S>`, for a model that reads characters.
 
     Args:

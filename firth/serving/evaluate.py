@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from firth.serving.encoding import parse_rows
 from firth.serving.served_model import Served
 from firth.serving.task_signatures.text_answers import ROW_ANSWERS, answer_rows
 from firth.tasks import TASKS
+from firth.tokenizers.storage import AnyTokenizer
 
 Outputs = dict[str, tf.Tensor]
 
@@ -140,10 +141,6 @@ def in_chunks(function: Callable[[tf.Tensor], Outputs], values: tf.Tensor, size:
     return {name: array.concat() for name, array in zip(made, arrays)}
 
 
-if TYPE_CHECKING:
-    from firth.tokenizers.storage import AnyTokenizer
-
-
 # Where an objective puts the tokens that its main loss predicts, and their weights.
 _LABELS = (
     (names.MASKED_LABELS, names.MASKED_WEIGHTS),
@@ -180,7 +177,7 @@ def text_sums(
     return {name: tf.reduce_sum(value * weights, axis=1) for name, value in values.items()}
 
 
-def bytes_of_tokens(tokenizer: "AnyTokenizer") -> npt.NDArray[Any]:
+def bytes_of_tokens(tokenizer: AnyTokenizer) -> npt.NDArray[Any]:
     """Returns the number of UTF-8 bytes of each token's text: float32 [vocabulary].
 
     A space counts if it is part of a token, as with byte-pair encoding and SentencePiece; spaces between

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import keras
 import numpy as np
@@ -34,10 +34,7 @@ from firth.serving.slots.signatures import SlotSignatures
 from firth.serving.warmup import Request, warmup_requests, write_warmup
 from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, describe_weights, model_weights
 from firth.storage.tensor_files import TensorFile
-
-if TYPE_CHECKING:
-    from firth.tokenizers.storage import AnyTokenizer
-
+from firth.tokenizers.storage import AnyTokenizer
 
 _TEXT = "text"
 PACKAGES = ("firth", "tensorflow", "tensorflow-text", "keras", "keras-hub")
@@ -47,7 +44,7 @@ Bind: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def export(
     model: keras.Model,
-    tokenizer: "AnyTokenizer",
+    tokenizer: AnyTokenizer,
     recipe: RunRecipe,
     unigram_counts: npt.NDArray[Any] | None,
     directory: str,
@@ -85,7 +82,7 @@ def export(
 
 
 def export_streamed(
-    outline: keras.Model, file: TensorFile, tokenizer: "AnyTokenizer", recipe: RunRecipe, directory: str
+    outline: keras.Model, file: TensorFile, tokenizer: AnyTokenizer, recipe: RunRecipe, directory: str
 ) -> None:
     """Writes a SavedModel as `export` does, of weights in a file, which are never held together.
 
@@ -102,7 +99,7 @@ def export_streamed(
         _write(Served(outline, tokenizer, recipe), None, folder, weights)
 
 
-def _check(tokenizer: "AnyTokenizer", recipe: RunRecipe) -> None:
+def _check(tokenizer: AnyTokenizer, recipe: RunRecipe) -> None:
     pieces, rows = tokenizer.vocabulary_size(), recipe.tokenizer.vocabulary_size
     if pieces > rows:
         raise ValueError(

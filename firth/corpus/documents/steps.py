@@ -3,19 +3,14 @@
 import abc
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import apache_beam as beam
-from apache_beam.pvalue import TaggedOutput
+from apache_beam.pvalue import PCollection, TaggedOutput
 from apache_beam.transforms.window import GlobalWindows
 
 from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
-
-if TYPE_CHECKING:
-    from apache_beam.pvalue import PCollection
-
-    from firth.corpus.documents.corpus_counts import CorpusCounts
 
 ConfigT = TypeVar("ConfigT")
 CORPUS_COUNTS = "totals"
@@ -124,8 +119,8 @@ class CorpusStep(_Configured[ConfigT]):
 
     @abc.abstractmethod
     def decide_all(
-        self, documents: "PCollection[list[Document]]", setting: Setting
-    ) -> "tuple[PCollection[list[tuple[Document, Decision]]], PCollection[CorpusCounts]]":
+        self, documents: PCollection[list[Document]], setting: Setting
+    ) -> tuple[PCollection[list[tuple[Document, Decision]]], PCollection[CorpusCounts]]:
         """Returns a decision about each document, and the step's other counts.
 
         The result may not depend on the order of the documents, on their batches or on the number of workers.
