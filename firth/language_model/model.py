@@ -193,7 +193,10 @@ class LanguageModel(GoalTraining, AdaptableModel):
         rows = list_rows(x, "x")
         if not isinstance(rows[0], Mapping):
             return self.ask(self.signatures[0], checked_texts(rows, "x"), **given)
-        inputs: dict[str, Any] = {name: [row.get(name) for row in rows] for name in rows[0]}
+        # Records have more columns than the signature reads, such as labels.
+        read = self.inputs_of(self.signatures[0])
+        columns = [name for name in rows[0] if name in read] or list(rows[0])
+        inputs: dict[str, Any] = {name: [row.get(name) for row in rows] for name in columns}
         given |= self.first_input(self.signatures[0], inputs)
         return self.ask(self.signatures[0], **given)
 
@@ -238,18 +241,17 @@ class LanguageModel(GoalTraining, AdaptableModel):
         return {**keras.layers.Layer.get_config(self), "recipe": self.recipe.to_json()}
 
     @classmethod
-    def from_config(
-        cls, config: Mapping[str, Any], custom_objects: Mapping[str, type] | None = None
-    ) -> "LanguageModel":
+    def from_config(cls, config: Config, custom_objects: Mapping[str, type] | None = None) -> "LanguageModel":
         """Returns the model of a config, without its tokenizer.
 
         Args:
             config: Config that `get_config` returned.
             custom_objects: Classes by name; not read.
         """
-        recipe = run_recipe_from_json(config["recipe"])
-        kept = {name: config[name] for name in ("name", "trainable") if name in config}
-        policy = keras.saving.deserialize_keras_object(config["dtype"])
+        given = dict[str, Any](config)
+        recipe = run_recipe_from_json(given["recipe"])
+        kept = {name: given[name] for name in ("name", "trainable") if name in given}
+        policy = keras.saving.deserialize_keras_object(given["dtype"])
         return cls(recipe, dtype=policy, **kept)
 
     def save_assets(self, inner_path: str) -> None:
