@@ -11,23 +11,6 @@ from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.generation.samplers import AnySampler, Greedy, Sampling
 
 _FINITE = pydantic.Field(ge=-1e4, le=1e4)
-# Keys of KerasHub and transformers, with ours.
-_OTHER_KEYS = {
-    "diversity_penalty": "sampler='beam' searches for one text",
-    "do_sample": "sampler='sample', or a value such as temperature or top_p, draws",
-    "eos_token_id": "a text ends at the token that the model learned to end with, or before one of stop",
-    "max_length": "max_new_tokens counts the tokens after the prompt",
-    "max_tokens": "max_new_tokens is the most tokens that are written",
-    "min_length": "min_new_tokens counts the tokens after the prompt",
-    "num_beams": "beams is the number of beams",
-    "num_return_sequences": "n_best is the number of texts of sampler='beam'; list the prompt more than once",
-    "return_dict_in_generate": "details=True of generate returns more than the text",
-    "return_full_text": "texts never hold their prompt",
-    "stop_strings": "stop takes them",
-    "stop_token_ids": "stop takes texts",
-    "stopping_criteria": "stop takes texts",
-    "streamer": "stream(prompt) of the model returns the pieces",
-}
 # Two words of 32 bits.
 _SEED = pydantic.Field(ge=0, lt=2**63)
 # Keys that KerasHub and transformers have for the same, and the ones here.
@@ -129,15 +112,9 @@ class GenerationRequest(Config):
         cls._check_keys(values)
         said = {key: value for key, value in values.items() if key in cls.model_fields}
         if isinstance(sampler := said.get("sampler"), str):
-<<<<<<< HEAD
             if sampler in _names_of_samplers():
                 raise ValueError(
                     f"{cls.__name__}: sampler: {sampler!r} is a value of a sampler; give {sampler} itself"
-=======
-            if sampler in cls._sampler_keys():
-                raise ValueError(
-                    f"{cls.__name__}: sampler: {sampler!r} is a value: give {sampler}= and its number"
->>>>>>> 56126892 (The front door reads tables of datasets, names other libraries' words, and has types without Any)
                 )
             said["sampler"] = {"kind": sampler}
         of_sampler = {key: value for key, value in values.items() if key not in cls.model_fields}
@@ -152,7 +129,6 @@ class GenerationRequest(Config):
     @classmethod
     def _check_keys(cls, values: Mapping[str, Any]) -> None:
         """Raises ValueError for a key that neither the request nor a sampler has."""
-<<<<<<< HEAD
         valid = dict.fromkeys((*cls.model_fields, *_names_of_samplers()))
         for key in values:
             if key not in valid:
@@ -163,17 +139,6 @@ class GenerationRequest(Config):
 
 def _names_of_samplers() -> list[str]:
     return [name for each in configs_in(AnySampler) for name in each.model_fields]
-=======
-        valid = dict.fromkeys((*cls.model_fields, *cls._sampler_keys()))
-        for key in values:
-            if key not in valid:
-                hint = _OTHER_KEYS.get(key) or suggest(key, valid)
-                raise ValueError(f"{cls.__name__}: {key}: unknown key; {hint}")
-
-    @staticmethod
-    def _sampler_keys() -> dict[str, None]:
-        return dict.fromkeys(name for each in configs_in(AnySampler) for name in each.model_fields)
->>>>>>> 56126892 (The front door reads tables of datasets, names other libraries' words, and has types without Any)
 
 
 def _kind_with(values: Mapping[str, Any]) -> str:
