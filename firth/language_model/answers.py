@@ -200,6 +200,17 @@ class TextAnswers(keras.Model):
             printed_fields(answer, each) for each in client.ask(signature, texts, **dict[str, Any](inputs))
         ]
 
+    def inputs_of(self, signature: str) -> tuple[str, ...]:
+        """Returns the names of a signature's inputs.
+
+        Args:
+            signature: Name of a signature.
+
+        Raises:
+            ValueError: if the model has no such signature.
+        """
+        return self._client_for(signature).inputs(signature)
+
     def first_input(self, signature: str, inputs: Mapping[str, Inputs]) -> dict[str, Inputs]:
         """Returns inputs by name as arguments of `ask`, where the first input is `texts`.
 

@@ -30,8 +30,8 @@ from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.backbones.backbone import Backbone
 from firth.models.builders import build_model
 from firth.models.features_model import MissingFeatureError, Specs
-from firth.models.predictions import Predictions
 from firth.models.goal_training import GoalTraining
+from firth.models.predictions import Predictions
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 
