@@ -237,6 +237,7 @@ class LanguageModel(GoalTraining, AdaptableModel):
             )
         return super().compute_loss(x, y, y_pred, sample_weight, training)
 
+    def get_config(self) -> Config:
         """The recipe as JSON, and the dtype; the tokenizer is saved as assets."""
         return {**keras.layers.Layer.get_config(self), "recipe": self.recipe.to_json()}
 

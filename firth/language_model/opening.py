@@ -52,6 +52,7 @@ def load(
     Raises:
         NoBundleError: if there is no model, with what was found instead, or the nearest name. It is a
             ValueError.
+        ValueError: for an unknown engine, with the nearest, and for one that does not run such a model.
         firth.models.BundleError: if the files are damaged.
         firth.interop.errors.InteropError: if a model of another library cannot be expressed here.
 
