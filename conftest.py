@@ -114,9 +114,20 @@ def pytest_sessionfinish():
 
 
 def optimise_graphs(on):
-    """Switches TensorFlow's optimiser of graphs, where TensorFlow is loaded."""
+    """Switches TensorFlow's optimiser of graphs, that of V1 sessions too, where TensorFlow is loaded."""
     if tf := sys.modules.get("tensorflow"):
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": not on})
+        # `firth.serving.isolated_check` loads models in such sessions.
+        tf.compat.v1.ConfigProto = type(plain_session()) if on else plain_session
+
+
+def plain_session():
+    """Returns the configuration of a V1 session that runs graphs as they are."""
+    from tensorflow.core.protobuf import config_pb2
+
+    config = config_pb2.ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return config
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -47,8 +47,10 @@ def read_texts(framing: PromptFraming, texts: tf.Tensor, most: tf.Tensor) -> Rea
     truncated = lengths > goal.prompt_places(framing.sequences) - specials
     kept = tf.where(truncated, _places(framing, most) - specials, lengths)
     first = lengths - kept if framing.continues else tf.zeros_like(lengths)
-    places = tf.cast(tf.ragged.range(lengths), tf.int32)
-    is_kept = (places >= first[:, tf.newaxis]) & (places < (first + kept)[:, tf.newaxis])
+    # On flat values: an operator on ragged tensors broadcasts their shapes, which is slow to trace.
+    places, rows = tf.cast(tf.ragged.range(lengths).flat_values, tf.int32), whole.value_rowids()
+    is_inside = (places >= tf.gather(first, rows)) & (places < tf.gather(first + kept, rows))
+    is_kept = whole.with_flat_values(is_inside)
     own = tf.ragged.boolean_mask(whole, is_kept)
     before, after = (
         tf.tile(tf.constant([ids], tf.int32, [1, len(ids)]), [whole.nrows(tf.int32), 1])

@@ -1,11 +1,9 @@
 """The language model: a Keras model with its tokenizer and its recipe inside."""
 
-import importlib.util
 import os
 import pathlib
-import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import keras
 
@@ -13,24 +11,10 @@ from firth import storage
 from firth.language_model.adapting import AdaptableModel
 from firth.language_model.fitting import evaluate_data, fit_data, has_features
 from firth.language_model.texts import checked_texts, list_rows
-from firth.language_model.types import (
-    Answer,
-    Config,
-    DType,
-    Features,
-    Labels,
-    Logits,
-    Losses,
-    Path,
-    Rows,
-    Tensor,
-    TrainingData,
-)
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.backbones.backbone import Backbone
 from firth.models.builders import build_model
 from firth.models.features_model import MissingFeatureError, Specs
-from firth.models.goal_training import GoalTraining
 from firth.models.predictions import Predictions
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
@@ -42,7 +26,7 @@ _TOKENIZER = "tokenizer"
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class LanguageModel(GoalTraining, AdaptableModel):
+class LanguageModel(AdaptableModel):
     """A Keras model of a backbone and its heads, with its tokenizer and its recipe.
 
     `firth.load` opens one, `firth.create` and `firth.pretrain` make one, `finetune` adapts it. Texts go in as
@@ -71,14 +55,13 @@ class LanguageModel(GoalTraining, AdaptableModel):
         recipe: RunRecipe,
         tokenizer: "AnyTokenizer | None" = None,
         network: BackboneWithHeads | None = None,
-        dtype: DType = None,
-        **kwargs: object,
+        dtype: Any = None,
+        **kwargs: Any,
     ) -> None:
         network = build_model(recipe, dtype) if network is None else network
         super().__init__(dtype=network.dtype_policy, **kwargs)
         self.recipe = recipe
         self.network = network
-        self._loss_weights = recipe.goal.losses
         self.preprocessor = None
         if tokenizer is not None:
             self._set_tokenizer(tokenizer)
@@ -95,7 +78,7 @@ class LanguageModel(GoalTraining, AdaptableModel):
         """Features that the backbone reads."""
         return self.network.feature_specs
 
-    def call(self, features: Features, training: bool | None = None) -> dict[str, Tensor]:
+    def call(self, features: Mapping[str, Any], training: bool | None = None) -> Any:
         """Returns the predictions of each loss, or its logits if the features hold no labels.
 
         Args:
@@ -107,19 +90,11 @@ class LanguageModel(GoalTraining, AdaptableModel):
         except MissingFeatureError:
             return self.network.logits(features, training=training)
 
-    def compile(
-        self,
-        optimizer: str | keras.optimizers.Optimizer = "adamw",
-        loss: None = None,
-        metrics: None = None,
-        **kwargs: object,
-    ) -> None:
+    def compile(self, optimizer: Any = "adamw", **kwargs: Any) -> None:
         """Prepares `fit` and `evaluate`; the loss and its metrics follow from the recipe's goal.
 
         Args:
             optimizer: A Keras optimizer, or its name.
-            loss: None: the goal is the loss.
-            metrics: None: they follow from the goal.
             **kwargs: The other arguments of `keras.Model.compile`, without those of losses and metrics.
 
         Raises:
@@ -129,11 +104,10 @@ class LanguageModel(GoalTraining, AdaptableModel):
             raise ValueError("sampler: generate takes it, as in generate(prompt, top_k=5, temperature=0.8)")
         # LoRA of `backbone.enable_lora` is not in graphs that were made before.
         self.forget_graphs()
-        super().compile(optimizer, loss, metrics, **kwargs)
+        self.network.compile(optimizer, **kwargs)
+        super().compile(optimizer=self.network.optimizer, **kwargs)
 
-    def fit(
-        self, x: TrainingData | None = None, y: Labels | None = None, **kwargs: object
-    ) -> keras.callbacks.History:
+    def fit(self, x: Any = None, y: Any = None, **kwargs: Any) -> keras.callbacks.History:
         """Trains as `keras.Model.fit` does, on texts or on batches of features.
 
         Args:
@@ -143,7 +117,7 @@ class LanguageModel(GoalTraining, AdaptableModel):
         """
         return super().fit(**fit_data(self, x, y, kwargs))
 
-    def evaluate(self, x: TrainingData | None = None, y: Labels | None = None, **kwargs: object) -> Losses:
+    def evaluate(self, x: Any = None, y: Any = None, **kwargs: Any) -> Any:
         """Returns the means over the data, floats, as `keras.Model.evaluate` does.
 
         A model that was not compiled is compiled first, as `compile()` does it.
@@ -155,16 +129,10 @@ class LanguageModel(GoalTraining, AdaptableModel):
         """
         if not self.compiled:
             self.compile()
-        found: Losses = keras.tree.map_structure(float, super().evaluate(**evaluate_data(self, x, y, kwargs)))
-        return found
+        found = super().evaluate(**evaluate_data(self, x, y, kwargs))
+        return keras.tree.map_structure(float, found)
 
-    @overload
-    def predict(self, x: str, **kwargs: object) -> Answer: ...  # type: ignore[overload-overlap]
-    @overload
-    def predict(self, x: Features, **kwargs: object) -> Logits: ...  # type: ignore[overload-overlap]
-    @overload
-    def predict(self, x: Rows, **kwargs: object) -> list[Answer]: ...
-    def predict(self, x: str | Features | Rows, **kwargs: object) -> Answer | Logits | list[Answer]:
+    def predict(self, x: Any, **kwargs: Any) -> Any:
         """Returns the answers to texts, or the logits of each loss of features.
 
         Args:
@@ -187,20 +155,15 @@ class LanguageModel(GoalTraining, AdaptableModel):
         """
         if has_features(x):
             return self.network.predict(x, **kwargs)
-        given = dict[str, Any](kwargs)
         if isinstance(x, str):
-            return self.ask(self.signatures[0], [x], **given)[0]
+            return self.ask(self.signatures[0], [x], **kwargs)[0]
         rows = list_rows(x, "x")
         if not isinstance(rows[0], Mapping):
-            return self.ask(self.signatures[0], checked_texts(rows, "x"), **given)
-        # Records have more columns than the signature reads, such as labels.
-        read = self.inputs_of(self.signatures[0])
-        columns = [name for name in rows[0] if name in read] or list(rows[0])
-        inputs: dict[str, Any] = {name: [row.get(name) for row in rows] for name in columns}
-        given |= self.first_input(self.signatures[0], inputs)
-        return self.ask(self.signatures[0], **given)
+            return self.ask(self.signatures[0], checked_texts(rows, "x"), **kwargs)
+        inputs = {name: [row.get(name) for row in rows] for name in rows[0]}
+        return self.ask(self.signatures[0], **self.first_input(self.signatures[0], inputs), **kwargs)
 
-    def summary(self, *args: object, expand_nested: bool = True, **kwargs: object) -> None:
+    def summary(self, *args: Any, expand_nested: bool = True, **kwargs: Any) -> None:
         """Prints the layers of the model, as `keras.Model.summary` does.
 
         Args:
@@ -210,15 +173,20 @@ class LanguageModel(GoalTraining, AdaptableModel):
         """
         super().summary(*args, expand_nested=expand_nested, **kwargs)
 
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """Keras's own metrics and, after `compile`, those of the goal."""
+        return [*super().metrics, *self.network.goal_metrics]
+
     def compute_loss(
         self,
-        x: Features | None = None,
-        y: Labels | None = None,
-        y_pred: Mapping[str, Predictions] | None = None,
-        sample_weight: Tensor | None = None,
-        training: bool = True,
-    ) -> Tensor:
-        """Returns the loss of one batch, a float32 scalar; labels and weights are features.
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: Any = True,
+    ) -> Any:
+        """Returns the loss of one batch, a float32 scalar.
 
         Args:
             x: Features of the batch.
@@ -229,30 +197,56 @@ class LanguageModel(GoalTraining, AdaptableModel):
 
         Raises:
             MissingFeatureError: for features without labels, as `preprocessor` makes them.
-            ValueError: for targets or weights that are not among the features.
         """
-        if not all(isinstance(each, Predictions) for each in (y_pred or {}).values()):
+        if not all(isinstance(each, Predictions) for each in y_pred.values()):
             raise MissingFeatureError(
                 f"{self.name}: the features have no labels; fit and evaluate make those of texts"
             )
-        return super().compute_loss(x, y, y_pred, sample_weight, training)
+        return self.network.compute_loss(x, y, y_pred, sample_weight, training)
 
-    def get_config(self) -> Config:
+    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:
+        """Returns the means so far of this epoch.
+
+        Args:
+            x: Features of the batch; not read.
+            y: Targets; not read.
+            y_pred: Predictions by name of the loss, as the call returns them.
+            sample_weight: Weights; not read.
+        """
+        return self.network.compute_metrics(x, y, y_pred, sample_weight)
+
+    def get_metrics_result(self) -> dict[str, Any]:
+        """Returns the means so far of this epoch."""
+        return self.network.get_metrics_result()
+
+    def get_compile_config(self) -> dict[str, Any]:
+        """Returns the arguments of `compile` for a saved model; empty if it was not compiled."""
+        return self.network.get_compile_config()
+
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compiles a loaded model as it was when it was saved.
+
+        Args:
+            config: Config that `get_compile_config` returned.
+        """
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+    def get_config(self) -> dict[str, Any]:
         """The recipe as JSON, and the dtype; the tokenizer is saved as assets."""
         return {**keras.layers.Layer.get_config(self), "recipe": self.recipe.to_json()}
 
     @classmethod
-    def from_config(cls, config: Config, custom_objects: Mapping[str, type] | None = None) -> "LanguageModel":
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> "LanguageModel":
         """Returns the model of a config, without its tokenizer.
 
         Args:
             config: Config that `get_config` returned.
             custom_objects: Classes by name; not read.
         """
-        given = dict[str, Any](config)
-        recipe = run_recipe_from_json(given["recipe"])
-        kept = {name: given[name] for name in ("name", "trainable") if name in given}
-        policy = keras.saving.deserialize_keras_object(given["dtype"])
+        recipe = run_recipe_from_json(config["recipe"])
+        kept = {name: config[name] for name in ("name", "trainable") if name in config}
+        policy = keras.saving.deserialize_keras_object(config["dtype"])
         return cls(recipe, dtype=policy, **kept)
 
     def save_assets(self, inner_path: str) -> None:
@@ -274,9 +268,6 @@ class LanguageModel(GoalTraining, AdaptableModel):
         """
         folder = os.path.join(inner_path, _TOKENIZER)
         if storage.is_folder(folder):
-            if importlib.util.find_spec("tensorflow") is None:
-                warnings.warn("without TensorFlow the model reads features, and no texts", stacklevel=2)
-                return
             from firth.tokenizers import load_tokenizer
 
             self._set_tokenizer(load_tokenizer(folder))
@@ -286,7 +277,7 @@ class LanguageModel(GoalTraining, AdaptableModel):
 
         self.preprocessor = Preprocessor(tokenizer, self.recipe)
 
-    def save(self, filepath: Path, *args: object, **kwargs: object) -> None:
+    def save(self, filepath: str | os.PathLike[str], *args: Any, **kwargs: Any) -> None:
         """Writes the model: a bundle, which `firth.load` opens, or Keras's own file for a name in `.keras`.
 
         Args:
@@ -306,7 +297,7 @@ class LanguageModel(GoalTraining, AdaptableModel):
         else:
             write_bundle_of(self, filepath)
 
-    def export(self, filepath: Path, format: str = "saved_model", **kwargs: object) -> None:
+    def export(self, filepath: str | os.PathLike[str], format: str = "saved_model", **kwargs: Any) -> None:
         """Writes the model for use without firth: by default the SavedModel that a pipeline serves.
 
         Args:

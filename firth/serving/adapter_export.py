@@ -129,14 +129,19 @@ def route(asks: Mapping[str, Ask], ranks: Sequence[int]) -> Ask:
     Raises:
         ValueError: if outputs differ, or their shapes do, or a shape is not known before texts are.
     """
-    kinds = {name: _outputs(ask, ranks) for name, ask in asks.items()}
-    _check_routing(kinds)
+    # Each is traced once, for what it answers with and for the graph that asks it.
+    specs = [tf.TensorSpec([None] * rank, tf.string) for rank in ranks]
+    functions = {name: tf.function(ask, specs, autograph=False) for name, ask in asks.items()}
+    kinds: dict[str, dict[str, tf.TensorSpec]] = {}
+    for name, each in functions.items():
+        kinds[name] = _outputs(each)
+        _check_routing(kinds)
 
     def routed(*given: tf.Tensor) -> dict[str, tf.Tensor]:
         *texts, named = given
         chosen = _places(tuple(asks), named)
         places, parts = [], []
-        for number, (name, ask) in enumerate(asks.items()):
+        for number, (name, ask) in enumerate(functions.items()):
             own = tf.where(tf.equal(chosen, number))[:, 0]
             places.append(own)
             parts.append(_asked(ask, kinds[name], [tf.gather(text, own) for text in texts]))
@@ -153,10 +158,9 @@ def _asked(ask: Ask, outputs: Mapping[str, tf.TensorSpec], texts: Sequence[tf.Te
     return tf.cond(tf.shape(texts[0])[0] > 0, lambda: ask(*texts), nothing)
 
 
-def _outputs(ask: Ask, ranks: Sequence[int]) -> dict[str, tf.TensorSpec]:
-    specs = [tf.TensorSpec([None] * rank, tf.string) for rank in ranks]
-    traced = tf.function(ask, input_signature=specs, autograph=False).get_concrete_function()
-    return {name: tf.TensorSpec(each.shape, each.dtype) for name, each in traced.structured_outputs.items()}
+def _outputs(function: Any) -> dict[str, tf.TensorSpec]:
+    found = function.get_concrete_function().structured_outputs
+    return {name: tf.TensorSpec(each.shape, each.dtype) for name, each in found.items()}
 
 
 def _check_routing(kinds: Mapping[str, Mapping[str, tf.TensorSpec]]) -> None:

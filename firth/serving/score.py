@@ -104,8 +104,8 @@ def _of_windows(served: Served, rows: tf.Tensor) -> dict[str, tf.Tensor]:
     given = tf.concat(
         [repeat_ids(served.ids_before_text, tokens.nrows(tf.int32)), _cut(tokens, known)], axis=1
     )
-    is_asked = tf.cast(tf.ragged.range(tokens.row_lengths()), tf.int32) >= known[:, tf.newaxis]
-    asked = tf.ragged.boolean_mask(tokens, is_asked)
+    is_asked = _places(tokens) >= tf.gather(known, tokens.value_rowids())
+    asked = tf.ragged.boolean_mask(tokens, tokens.with_flat_values(is_asked))
     features = _stack_features(_Row(given, asked), served.tokenizer.pad_id)
     # What is known is read as text, and not as a prefix.
     places, first = features[names.POSITION_IDS], len(served.ids_before_text)
@@ -166,9 +166,16 @@ def _score_decoded(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[s
 
 def _cut(ids: tf.RaggedTensor, lengths: tf.Tensor) -> tf.RaggedTensor:
     """Returns the first tokens of each row, as many as `lengths` (int32 [batch]) says."""
-    places = tf.ragged.range(ids.row_lengths())
-    inside = tf.cast(places, tf.int32) < tf.expand_dims(lengths, 1)
-    return tf.ragged.boolean_mask(ids, inside)
+    inside = _places(ids) < tf.gather(lengths, ids.value_rowids())
+    return tf.ragged.boolean_mask(ids, ids.with_flat_values(inside))
+
+
+def _places(ids: tf.RaggedTensor) -> tf.Tensor:
+    """Returns the place of each token in its row, int32 [tokens].
+
+    Flat: an operator on ragged tensors broadcasts their shapes, which is slow to trace.
+    """
+    return tf.cast(tf.ragged.range(ids.row_lengths()).flat_values, tf.int32)
 
 
 def _stack_features(row: _Row, pad_id: int) -> dict[str, tf.Tensor]:

@@ -38,7 +38,7 @@ def dialogue_prompts(chat: Chat, messages: tf.RaggedTensor, system: tf.Tensor, r
     """
     own = _with_a_turn(messages)
     counts = own.row_lengths() - tf.cast(own.row_lengths() % 2 == 0, tf.int64)
-    own = tf.ragged.boolean_mask(own, tf.ragged.range(own.row_lengths()) < counts[:, tf.newaxis])
+    own = _with_those(own, _places(own) < tf.gather(counts, own.value_rowids()))
 
     def ids_without(dropped: tf.Tensor) -> tf.RaggedTensor:
         return _pieces(chat, _texts(chat, _without_oldest(own, dropped), system, asks=True))[0]
@@ -80,8 +80,20 @@ def _with_a_turn(messages: tf.RaggedTensor) -> tf.RaggedTensor:
 
 def _without_oldest(messages: tf.RaggedTensor, dropped: tf.Tensor) -> tf.RaggedTensor:
     """Returns dialogues without some of their oldest exchanges."""
-    kept = tf.ragged.range(messages.row_lengths()) >= 2 * dropped[:, tf.newaxis]
-    return tf.ragged.boolean_mask(messages, kept)
+    return _with_those(messages, _places(messages) >= 2 * tf.gather(dropped, messages.value_rowids()))
+
+
+def _places(values: tf.RaggedTensor) -> tf.Tensor:
+    """Returns the place of each value in its row, int64 [values].
+
+    Flat: an operator on ragged tensors broadcasts their shapes, which is slow to trace.
+    """
+    return tf.ragged.range(values.row_lengths()).flat_values
+
+
+def _with_those(values: tf.RaggedTensor, kept: tf.Tensor) -> tf.RaggedTensor:
+    """Returns rows with some of their values: those for which `kept`, bool [values], is true."""
+    return tf.ragged.boolean_mask(values, values.with_flat_values(kept))
 
 
 def _dropped(

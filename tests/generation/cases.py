@@ -37,10 +37,10 @@ def eagerly():
 
 
 @functools.cache
-def generator_of(name: str, **changes: int) -> Generator:
-    """Returns the generator of a case of `TRAINED`, of random weights, with changes of its model."""
+def generator_of(name: str, layers: int = 1) -> Generator:
+    """Returns the generator of a case of `TRAINED`, of random weights, with a number of layers."""
     kind, objective = TRAINED[name]
-    model = (MODELS.get(kind) or OTHERS[kind]).model_copy(update=changes)
+    model = (MODELS.get(kind) or OTHERS[kind]).model_copy(update={"layers": layers})
     reads_words = isinstance(model, BiLSTMConfig)
     pieces = SPOKEN if reads_words else PIECES
     config = WordTokenizerConfig if reads_words else WordPieceTokenizerConfig

@@ -47,7 +47,7 @@ def by_the_paper(generator, prompt):
 @pytest.mark.parametrize("name", ["causal_lm", "bidirectional_lm"])
 @eagerly()
 def test_texts_are_those_of_the_papers_loop(name):
-    generator = generator_of(name)
+    generator = generator_of(name, layers=2)
     sampler = ContrastiveSearch(penalty_alpha=ALPHA, top_k=COMPARED)
     found = generator.generate(PROMPTS[:2], sampler=sampler, max_new_tokens=MOST)
     for prompt, one in zip(generator.framing.read(PROMPTS[:2]), found, strict=True):

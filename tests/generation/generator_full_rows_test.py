@@ -11,7 +11,7 @@ PROMPTS = ["a cat jumps over the dog", "the"]
 @eagerly()
 def test_a_row_that_is_full_waits_for_the_others(sampler, ahead):
     """Its positions are learned: there is none after the last."""
-    generator = generator_of("causal_lm", layers=1)
+    generator = generator_of("causal_lm")
     never = {"[SEP]": -1_000.0}
     found = generator.generate(PROMPTS, sampler={"kind": sampler}, max_new_tokens=60, logit_bias=never)
     lengths = [len(prompt.ids) for prompt in generator.framing.read(PROMPTS)]

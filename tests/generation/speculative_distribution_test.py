@@ -13,7 +13,7 @@ from firth.generation.speculative import SpeculativeWriter
 from firth.recipes.generation.request import GenerationRequest
 from tests.models.references import VOCABULARY, build_model
 
-PROMPT, MOST, ROWS = [5, 16, 24, 9, 16], 3, 6_000
+PROMPT, MOST, ROWS = [5, 16, 24, 9, 16], 3, 3_000
 # The end, and tokens of which one is in the prompt, so that it is looked up.
 TOKENS, END = (25, 16, 24), 25
 ALLOWED = np.isin(np.arange(VOCABULARY), TOKENS)

@@ -13,21 +13,21 @@ PROMPTS = ["the fox the fox", "a cat jumps over the dog", "dogs"]
 
 
 @functools.cache
-def draft_of(name, **changes):
+def draft_of(name):
     """A model much like the larger one, so that some of its guesses are kept and some are not."""
-    draft = generator_of.__wrapped__(name, **changes)
+    draft = generator_of.__wrapped__(name)
     random = np.random.default_rng(11)
     for weight in draft.model.trainable_variables:
         weight.assign_add(random.normal(0, 0.1, weight.shape).astype("float32"))
     return draft
 
 
-def draft(name, **changes):
-    return SpeculativeGenerator(generator_of(name, **changes), draft_of(name, **changes), tokens=3)
+def draft(name):
+    return SpeculativeGenerator(generator_of(name), draft_of(name), tokens=3)
 
 
-def look_up(name, **changes):
-    return SpeculativeGenerator(generator_of(name, **changes), tokens=2)
+def look_up(name):
+    return SpeculativeGenerator(generator_of(name), tokens=2)
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,10 @@ def test_greedy_texts_are_those_of_the_model_alone(name, guesses, in_graph):
         "no_repeat_ngram_size": 2,
         "min_new_tokens": 3,
     }
-    # Each layer is traced in each graph.
-    changes = {"layers": 1}
     with eagerly():
-        expected = generator_of(name, **changes).generate(PROMPTS, **asked)
+        expected = generator_of(name).generate(PROMPTS, **asked)
     with contextlib.nullcontext() if in_graph else eagerly():
-        found = guesses(name, **changes).generate(PROMPTS, **asked)
+        found = guesses(name).generate(PROMPTS, **asked)
     for one, plain in zip(found, expected, strict=True):
         # The last places are for guesses.
         assert one.ids == plain.ids[: len(one.ids)]
@@ -60,7 +58,7 @@ def test_greedy_texts_are_those_of_the_model_alone(name, guesses, in_graph):
 
 @eagerly()
 def test_a_sampled_text_does_not_depend_on_what_shares_the_batch():
-    made = draft("causal_lm", layers=1)
+    made = draft("causal_lm")
     asked = {"max_new_tokens": 5, "temperature": 0.9, "seed": 3}
     assert made.generate(PROMPTS, **asked)[1].ids == made.generate(PROMPTS[1], **asked).ids
 

@@ -21,7 +21,7 @@ from tests.tuning.drawn import drawn
 from tests.tuning.runs import adapting
 
 TEXTS = [b"w1 w2 w3", b"w7", b"w4 w5", b"w9 w9", b"w1"]
-NAMES = [b"films", b"norms", b"films", b"norms", b"norms"]
+NAMES = [b"films", b"norms", b"norms", b"films", b"norms"]
 METHODS = {"films": AdaLoRA(initial_rank=2, target_rank=1), "norms": PrefixTuning(length=2, hidden=8)}
 
 

@@ -42,8 +42,8 @@ def test_no_text_has_no_answer(client):
 
 def test_the_newest_complete_version_is_taken(tmp_path):
     # 10 is newer than 9, though it sorts before it; 11 is still being copied.
-    for version in ("9", "10"):
-        shutil.copytree(exported_model().directory, tmp_path / version)
+    save_stub_model(tmp_path / "9")
+    shutil.copytree(tmp_path / "9", tmp_path / "10")
     (tmp_path / "11").mkdir()
     (tmp_path / "99.partial").mkdir()
     assert Client(tmp_path).path == os.fspath(tmp_path / "10")

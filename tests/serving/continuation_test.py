@@ -1,7 +1,6 @@
 """What the graph writes equals what the generator of the same model writes, through the V1 loader too."""
 
 import dataclasses
-import functools
 
 import numpy as np
 import pytest
@@ -13,12 +12,9 @@ from firth.serving.continuation import PARAMETERS, write_on
 from firth.serving.isolated_check import graph_ops
 from firth.serving.parameter import values_of
 from firth.serving.served_model import Served
-from tests.generation import cases
-from tests.generation.cases import LENGTH, PROMPTS, eagerly
+from tests.generation.cases import LENGTH, PROMPTS, eagerly, generator_of
 from tests.serving.slots.models import batcher_of, exported, generator_of_exported
 
-# `tests/generation` has models of several layers.
-generator_of = functools.partial(cases.generator_of, layers=1)
 DESCRIBED = {name: dataclasses.asdict(each) for name, each in PARAMETERS.items()}
 MANY = {"temperature": 0.9, "top_k": 9, "top_p": 0.95, "presence_penalty": 0.3}
 

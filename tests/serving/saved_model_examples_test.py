@@ -13,10 +13,12 @@ from firth.corpus.io.records import read_records, write_records
 from firth.models import build_model
 from firth.recipes.tasks.classification import Classification
 from firth.serving import Client
-from firth.serving.saved_model import PREDICT_EXAMPLES, export
+from firth.serving.saved_model import PREDICT_EXAMPLES, _signatures, export
+from firth.serving.served_model import Served
 from firth.tokenizers import WordPieceTokenizer
 from tests.components.components_corpus_test import run
 from tests.exported_model import VOCABULARY, first_signature_alone
+from tests.generation.cases import eagerly
 from tests.reports.task_pages.records import adapting_recipe
 
 PAIRS = [
@@ -26,17 +28,11 @@ PAIRS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
+def served():
     """A model whose export has the signature of its task."""
-    artifact = standard_artifacts.Model()
-    artifact.uri = str(tmp_path_factory.mktemp("exported"))
     recipe = adapting_recipe(task=Classification(labels=("no", "yes"), pair=True))
     tf.keras.utils.set_random_seed(1)
-    with first_signature_alone():
-        place = f"{artifact.uri}/Format-Serving"
-        export(build_model(recipe), WordPieceTokenizer(VOCABULARY), recipe, None, place)
-    return artifact
+    return Served(build_model(recipe), WordPieceTokenizer(VOCABULARY), recipe)
 
 
 def serialized(**texts):
@@ -48,7 +44,11 @@ def serialized(**texts):
 
 
 @pytest.mark.repeated
-def test_bulk_inferrer_answers_as_the_signature_does(model, tmp_path):
+def test_bulk_inferrer_answers_as_the_signature_does(tmp_path):
+    model, made = standard_artifacts.Model(), served()
+    model.uri = str(tmp_path / "exported")
+    with first_signature_alone():
+        export(made.model, made.tokenizer, made.recipe, None, f"{model.uri}/Format-Serving")
     examples = standard_artifacts.Examples()
     examples.uri, examples.split_names = str(tmp_path / "records"), artifact_utils.encode_split_names(["new"])
     examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
@@ -90,15 +90,16 @@ def test_bulk_inferrer_answers_as_the_signature_does(model, tmp_path):
         assert found[number][1] == pytest.approx(each["probability"], abs=1e-5)
 
 
-def test_records_are_answered_as_their_texts_are(model):
-    loaded = tf.saved_model.load(f"{model.uri}/Format-Serving")
+@eagerly()
+def test_records_are_answered_as_their_texts_are():
+    signatures = _signatures(served(), None, lambda function: function)
     texts, pairs = (tf.constant(each) for each in zip(*PAIRS))
-    expected = loaded.signatures["classify_pair"](text=texts, pair=pairs)
+    expected = signatures["classify_pair"](texts, pairs)
     records = [serialized(text=text, pair=pair) for text, pair in PAIRS]
-    found = loaded.signatures[PREDICT_EXAMPLES](examples=tf.constant(records))
+    found = signatures[PREDICT_EXAMPLES](tf.constant(records))
     assert found.keys() == expected.keys()
     assert found["label"][:, 0].numpy().tolist() == expected["label"].numpy().tolist()
     np.testing.assert_allclose(found["probability"][:, 0], expected["probability"], atol=1e-5)
     np.testing.assert_allclose(found["probabilities"], expected["probabilities"], atol=1e-5)
     with pytest.raises(tf.errors.InvalidArgumentError, match="pair"):
-        loaded.signatures[PREDICT_EXAMPLES](examples=tf.constant([serialized(text="the cat")]))
+        signatures[PREDICT_EXAMPLES](tf.constant([serialized(text="the cat")]))

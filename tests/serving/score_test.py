@@ -1,7 +1,5 @@
 """The score of each token is what the model says of it after those before it, read plainly."""
 
-import functools
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,11 +7,9 @@ import tensorflow as tf
 from firth.generation import Prompts, last_states
 from firth.serving.score import score, score_target
 from firth.serving.served_model import Served
-from tests.generation import cases
+from tests.generation.cases import generator_of
 from tests.generation.plain_reader import PlainReader
 
-# `tests/generation` has models of several layers.
-generator_of = functools.partial(cases.generator_of, layers=1)
 TEXTS = ["the fox jumps", "a cat"]
 TARGETS = ["over the lazy dog", "runs !"]
 

@@ -1,6 +1,6 @@
 """Models of every kind of tokenizer: what they answer is in the tokenizer's pieces.
 
-One is exported with a tokenizer of bytes; the others are asked op by op.
+They are asked op by op; a repeated test exports one with a tokenizer of bytes.
 """
 
 import functools
@@ -84,6 +84,7 @@ def check_filled(kind, answer):
     np.testing.assert_allclose(answer["scores"][1], 0.0)
 
 
+@pytest.mark.repeated
 def test_fill_mask_in_an_export(tmp_path, monkeypatch):
     made = served("bert_tiny", "bpe")
     offered = {"fill_mask": text_signatures(made.recipe)["fill_mask"]}

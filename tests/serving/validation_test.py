@@ -7,22 +7,20 @@ import tensorflow as tf
 from firth.serving import read_description, validate_serving
 from firth.serving.exported_model import FOLDER
 from firth.serving.validation import OF_MASKS, TEXT_CASES
-from tests.exported_model import exported_rows
+from tests.exported_model import exported_model
 from tests.forked_validation import forked_validation
-from tests.serving.storing.models import exported_in_8_bits
 
 STRING = {"dtype": "string", "shape": ["batch"], "meaning": "a text"}
 VECTOR = {"dtype": "float32", "shape": ["batch", 2], "meaning": "its vector"}
 
 
 @pytest.fixture(scope="module")
-def report(made_once):
-    rows, _ = exported_rows()
-    return validate_serving(exported_in_8_bits(made_once), rows)
+def report():
+    return validate_serving(exported_model().directory, exported_model().rows)
 
 
-def test_a_sound_model_is_blessed(report, made_once):
-    assert report["weights"] == read_description(exported_in_8_bits(made_once))["weights"]
+def test_a_sound_model_is_blessed(report):
+    assert report["weights"] == read_description(exported_model().directory)["weights"]
     assert report["reasons"] == []
     assert report["blessed"]
     assert json.loads(json.dumps(report)) == report
@@ -89,6 +87,6 @@ def test_a_model_that_the_serving_loader_cannot_run_is_not_blessed(tmp_path):
     assert [reason.partition(": ")[0] for reason in described] == ["fill_mask"]
 
 
-def test_a_process_that_takes_too_long_is_not_blessed(made_once):
-    report = validate_serving(exported_in_8_bits(made_once), timeout_seconds=0.2)
+def test_a_process_that_takes_too_long_is_not_blessed():
+    report = validate_serving(exported_model().directory, timeout_seconds=0.2)
     assert "0.2 s" in report["reasons"][0]

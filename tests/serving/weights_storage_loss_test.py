@@ -11,10 +11,10 @@ from firth.serving import read_description
 from firth.serving.bundle import export_bundle, export_stored
 from firth.serving.embeddings import embed
 from firth.serving.exported_model import weights_line
-from firth.serving.isolated_check import Loaded
+from firth.serving.isolated_check import Loaded, graph_ops, libraries
 from firth.serving.weights import HeldWeights, describe_weights, model_weights
 from tests.exported_model import RECIPE, exported_model, exported_rows, make_served
-from tests.serving.storing.models import WIDE, exported_in_8_bits, stored_as
+from tests.serving.storing.models import ROWS, WIDE, exported_in_8_bits, stored_as
 from tests.serving.weights_test import bundle_of
 
 # How far answers are from those of the weights as they are, as a share of their size.
@@ -59,8 +59,8 @@ def error_of(found):
 
 
 def test_a_reduced_export_is_smaller_and_answers_alike(made_once):
-    """`tests/serving/validation_test.py` blesses it."""
     directory = exported_in_8_bits(made_once)
+    assert None not in libraries(graph_ops(directory)).values()
     described = read_description(directory)["weights"]
     assert described["type"] == "int8" and described["bytes"] < 0.4 * described["float32_bytes"]
     # The file also holds a table of its entries.
@@ -70,19 +70,20 @@ def test_a_reduced_export_is_smaller_and_answers_alike(made_once):
 
 
 def test_the_measured_loss_is_that_of_the_exported_model(made_once):
-    directory, (rows, _) = exported_in_8_bits(made_once), exported_rows()
+    directory, rows = exported_in_8_bits(made_once), exported_rows()[0][:ROWS]
     described = read_description(directory)["weights"]
     held_out = described["held_out"]
     assert held_out["quantity"] == "bits_per_byte" and held_out["rows"] == len(rows)
     assert 0 < abs(held_out["stored"] - held_out["float32"]) < 0.02 * held_out["float32"]
-    line = f"bits per byte {held_out['stored']:.4f}, and {held_out['float32']:.4f} in float32, on 10 held-out"
+    stored, whole = (f"{held_out[each]:.4f}" for each in ("stored", "float32"))
+    line = f"bits per byte {stored}, and {whole} in float32, on {ROWS} held-out"
     assert line in weights_line(described)
     sums = loaded(directory).run("evaluate", {"examples": rows})
     bits = np.sum(sums["text_loss_sum"]) / np.log(2) / np.sum(sums["bytes_sum"])
     assert held_out["stored"] == pytest.approx(bits, rel=1e-5)
 
 
-def test_a_bundle_is_stored_alike_held_and_streamed(tmp_path, one_signature):
+def test_a_bundle_is_stored_alike_held_and_streamed(tmp_path, signature_of_texts):
     model = make_served(RECIPE)
     bundle = bundle_of(model, tmp_path)
     described = export_stored(bundle, tmp_path / "held", "int8")
@@ -104,7 +105,7 @@ def test_a_bundle_is_stored_alike_held_and_streamed(tmp_path, one_signature):
     assert not (tmp_path / "other").exists()
 
 
-def test_a_weight_that_cannot_be_stored_is_named(tmp_path, one_signature):
+def test_a_weight_that_cannot_be_stored_is_named(tmp_path, signature_of_texts):
     served = make_served(stored_as(RECIPE, "int8"))
     kernel = next(each for each in served.model.weights if "outer_kernel" in each.path)
     kernel.assign(np.full(kernel.shape, np.nan))

@@ -75,7 +75,7 @@ def gpt2():
     vocabulary = sorted(ids, key=ids.get)
     kernel = BytePairKernel(vocabulary, ["<|endoftext|>"])
     signature = [tf.TensorSpec([None], tf.string)]
-    graph = tf.function(lambda text: kernel(text, asked=["<|endoftext|>"]), signature)
+    graph = tf.function(lambda text: kernel(text, asked=["<|endoftext|>"]), signature, autograph=False)
     return graph, reference(vocabulary, merges, ["<|endoftext|>"])
 
 

@@ -180,6 +180,7 @@ def test_a_saved_graph_writes_prompts_as_python_does(make, tmp_path):
     module.prompts = tf.function(
         lambda texts: chat.prompts(texts, 999).ids.to_tensor(-1),
         input_signature=[tf.TensorSpec([None], tf.string)],
+        autograph=False,
     )
     tf.saved_model.save(module, tmp_path)
     loaded = tf.saved_model.load(tmp_path).prompts(tf.constant([TYPED, "hi"])).numpy()

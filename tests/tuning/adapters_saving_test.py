@@ -32,16 +32,15 @@ def states(model) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def bases(tmp_path_factory):
-    """For each family a recipe whose base is in its place, and another base."""
+    """For each family a recipe whose base is in its place, another base, and the weights of the first."""
     made = {}
 
     def of_family(family):
         if family not in made:
             folder = tmp_path_factory.mktemp(family)
-            made[family] = (
-                adapting(family, folder, {"kind": "full"}),
-                write_base(folder / "other", family, seed=8),
-            )
+            recipe = adapting(family, folder, {"kind": "full"})
+            weights = weights_by_path(load_model(recipe.base.bundle))
+            made[family] = (recipe, write_base(folder / "other", family, seed=8), weights)
         return made[family]
 
     return of_family
@@ -52,7 +51,7 @@ def bases(tmp_path_factory):
     [pytest.param(*case, marks=() if case[1] == "bert" else pytest.mark.repeated) for case in CASES],
 )
 def test_it_is_saved_alone_loaded_on_its_base_and_refused_on_another(kind, family, bases, tmp_path):
-    recipe, other = bases(family)
+    recipe, other, of_base = bases(family)
     method = small(kind)
     model = drawn(by_method(recipe, method))
     expected = states(model)
@@ -63,9 +62,9 @@ def test_it_is_saved_alone_loaded_on_its_base_and_refused_on_another(kind, famil
     assert found.method == method.kept
     scale = np.abs(expected).max()
     np.testing.assert_allclose(states(loaded) / scale, expected / scale, atol=1e-5)
-    of_base = weights_by_path(load_model(recipe.base.bundle))
+    weights = weights_by_path(loaded)
     for path, each in weights_by_path(model).items():
-        np.testing.assert_array_equal(weights_by_path(loaded)[path], each, err_msg=path)
+        np.testing.assert_array_equal(weights[path], each, err_msg=path)
         if not each.trainable and path in of_base:
             np.testing.assert_array_equal(of_base[path], each, err_msg=path)
     alone, whole = tmp_path / "adapter" / "adapter.safetensors", f"{recipe.base.bundle}/weights.safetensors"

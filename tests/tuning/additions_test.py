@@ -28,7 +28,6 @@ AS_WRITTEN = {
 # keys and values, shared layers, relative positions that read projections, two streams, LSTMs; with the
 # number of projections.
 CASES = {
-    "masked_lm": 6,
     "masked_lm, order of sentences": 6,
     "masked_lm, mask decoder": 6,
     "permutation_lm": 7,
@@ -47,7 +46,6 @@ EXTENDING = {
 # Methods after the first one have one case: shared heads of keys and values, gates, no biases.
 OF_ALL = "causal_lm, table of its own"
 BLOCKS = {
-    "masked_lm": 1,
     "masked_lm, order of sentences": 1,
     "masked_lm, mask decoder": 1,
     OF_ALL: 1,

@@ -108,15 +108,15 @@ def test_what_a_method_trains(kind, changed, eagerly):
 
 def test_a_layer_more_is_trained_with_each_epoch(eagerly):
     run = Run("masked_lm", "gradual_unfreezing", steps_per_epoch=2)
-    found = [run.changed() for _ in range(7)]
-    assert found == [[place <= step // 2 for place in range(4)] for step in range(7)]
+    found = [run.changed() for _ in range(5)]
+    assert found == [[place <= step // 2 for place in range(4)] for step in range(5)]
 
 
 def test_the_first_epoch_is_that_of_the_head_alone(eagerly):
     heads = []
     for kind in ("gradual_unfreezing", "head"):
-        run = Run("masked_lm", kind, steps_per_epoch=3)
-        run.changed(3)
+        run = Run("masked_lm", kind, steps_per_epoch=2)
+        run.changed(2)
         heads.append(run.values()[0])
     for found, expected in zip(*heads, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
@@ -140,19 +140,19 @@ def test_the_rate_falls_from_the_heads_to_the_embeddings():
 
 def test_no_gradient_is_computed_below_what_is_trained():
     """The names of the operations of the backward pass say what they are the gradients of."""
-    stages = {"block_1": True, "block_0": True, "embeddings": True}
     expected = {
-        "full": stages,
         "last_layers": {"block_1": True, "block_0": False, "embeddings": False},
-        "head": dict.fromkeys(stages, False),
+        "head": {"block_1": False, "block_0": False, "embeddings": False},
     }
     for kind, passed in expected.items():
         run = Run("masked_lm", kind)
         graph = run.step.get_concrete_function(run.features).graph
-        backward = [each.name for each in graph.get_operations() if "gradient_tape" in each.name]
+        names = [each.name for each in graph.get_operations()]
+        backward = [name for name in names if "gradient_tape" in name]
         assert any("masked_lm_head" in name for name in backward)
-        found = {stage: any(re.search(rf"/{stage}(_\d+)?/", name) for name in backward) for stage in stages}
-        assert found == passed, kind
+        for stage, is_passed in passed.items():
+            of_stage = [name for name in names if re.search(rf"/{stage}(_\d+)?/", name)]
+            assert of_stage and any(name in of_stage for name in backward) == is_passed, (kind, stage)
 
 
 def test_heads_that_read_the_token_table_cannot_be_trained_alone():

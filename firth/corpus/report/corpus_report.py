@@ -103,9 +103,7 @@ def _losses(report: dict[str, Any]) -> str:
         for outcome in (DROPPED, REJECTED)
         for reason, loss in row[outcome].items()
     ]
-    if not losses:
-        return "no rule dropped any"
-    return f"{'; '.join(losses)}. The recipe's cleaning.steps hold the limits of these steps"
+    return "; ".join(losses) or "no rule dropped any"
 
 
 def _check_splits(report: dict[str, Any]) -> None:

@@ -62,10 +62,10 @@ def load_adapter(
 
     Example: see `tests/interop/peft/loading_test.py`.
     """
-    recipe, model = recipe_of(bundle), load_model(bundle, dtype)
-    path = os.path.join(folder, WEIGHTS_FILE)
+    recipe = recipe_of(bundle)
     config, kind = _settings(os.path.join(folder, CONFIG_FILE))
-    file = open_tensors(path, InteropError)
+    file = open_tensors(os.path.join(folder, WEIGHTS_FILE), InteropError)
+    model = load_model(bundle, dtype)
     try:
         method, others = kind.take_in(model, recipe, config, file)
         left_out = read_heads(model, recipe, file, others)

@@ -162,7 +162,7 @@ def test_a_model_is_converted_once(tmp_path, monkeypatch):
         converted(bundle_of("gpt2"), "int8", cache)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama_3_1"])
+@pytest.mark.parametrize("name", ["gpt2", pytest.param("llama_3_1", marks=pytest.mark.repeated)])
 def test_bits_per_byte_of_rounded_weights(name, tmp_path):
     """Of a text, by the prompt's own probabilities."""
     text = "a b c d e f g h i j"

@@ -1,10 +1,12 @@
 """Exported models give in onnxruntime what the Keras model gives."""
 
+import contextlib
 import functools
 import json
 import pathlib
 import sys
 import tempfile
+from unittest import mock
 
 import keras
 import numpy as np
@@ -82,8 +84,14 @@ def exported(case):
     recipe = tiny_recipe(config, objective=objective, tokenizer=words if config.max_characters else pieces)
     root = tempfile.TemporaryDirectory()
     model = build_model(recipe)
-    paths = export_model(saved(model, recipe, root.name), f"{root.name}/onnx").files
+    with as_converted() if case in (DECODERS[0], ENCODER_DECODERS[0]) else contextlib.nullcontext():
+        paths = export_model(saved(model, recipe, root.name), f"{root.name}/onnx").files
     return model, root, paths
+
+
+def as_converted():
+    """Keeps tf2onnx from going over its graphs, which takes a fifth of an export, as BERT's test has it."""
+    return mock.patch("tf2onnx.optimizer.optimize_graph", lambda graph, *_, **__: graph)
 
 
 @functools.cache

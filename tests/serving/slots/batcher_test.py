@@ -56,7 +56,7 @@ def test_slots_write_what_the_generator_writes(made_once):
 
 @pytest.mark.parametrize("name", ["prefix_lm", "denoising"])
 def test_slots_of_other_models_write_what_the_generator_writes(name):
-    generator = generator_of(name, layers=1)
+    generator = generator_of(name)
     check_slots(generator, batcher_op_by_op(served_by(generator)), 3)
 
 

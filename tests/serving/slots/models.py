@@ -17,8 +17,7 @@ from tests.generation.cases import eagerly, generator_of
 # Prompts up to so many tokens have a graph, all others another one.
 SHORTEST = mock.patch("firth.generation.slots._SHORTEST", 4)
 
-# A layer is traced in each graph: models of two are in slots op by op.
-generator_of_exported = functools.partial(generator_of, "causal_lm", layers=1)
+generator_of_exported = functools.partial(generator_of, "causal_lm")
 
 
 def exported(made_once) -> str:

@@ -33,7 +33,10 @@ FORM = ELMoForm(layers=1, cells=5)
     ids=["classify_pair", "regress"],
 )
 def test_elmo_answers_of_texts_whose_length_an_export_does_not_know(ask, task, output, texts):
-    elmo = load_recipe("elmo_tiny", ["model.cells=8", "model.projection_width=4", "sequences.length=16"])
+    elmo = load_recipe(
+        "elmo_tiny",
+        ["model.layers=1", "model.cells=8", "model.projection_width=4", "sequences.length=16"],
+    )
     parts = {"model": elmo.model, "tokenizer": elmo.tokenizer, "sequences": elmo.sequences}
     recipe = adapting_recipe(task=task, **parts)
     tokenizer = WordTokenizer(["<S>", "</S>", "<UNK>", "the", "cat"])

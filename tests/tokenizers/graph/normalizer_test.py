@@ -3,8 +3,9 @@
 What holds characters, or will soon, is read whole: planes 0 to 2 and the beginnings of planes 3 and 14. Of
 the rest, which holds none or only private use, every 61st code point is.
 
-Ids of planes 2 and 3 are looked at where ideographs decompose, and at the edges of each 16 code points, which
-blocks begin and end at; their words are read whole.
+Ids are looked at where alphabets are, where ideographs decompose, and where the kernel splits words
+otherwise, and of ideographs, syllables and the planes above at the edges of each 16 code points, which blocks
+begin and end at; their words are read whole.
 """
 
 import collections
@@ -13,7 +14,7 @@ import pytest
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from firth.tokenizers.graph.normalizer import build_normalizer_model
+from firth.tokenizers.graph.normalizer import build_normalizer_model, stand_ins
 from firth.tokenizers.training.counting import count_words
 
 WHOLE = (*range(0x34000), *range(0xE0000, 0xE1000))
@@ -24,7 +25,11 @@ CHARACTERS = [chr(point) for point in sorted(POINTS) if not 0xD800 <= point < 0x
 WITH_IDS = [
     c
     for c in CHARACTERS
-    if not 0x20000 <= ord(c) < 0x34000 or ord(c) % 16 in (0, 15) or 0x2F800 <= ord(c) < 0x2FA20
+    if ord(c) < 0x3400
+    or 0xF900 <= ord(c) < 0x10000
+    or 0x2F800 <= ord(c) < 0x2FA20
+    or ord(c) in stand_ins()
+    or ord(c) % 16 in (0, 15)
 ]
 
 
