@@ -1,6 +1,7 @@
 """`firth import`: models of other libraries."""
 
 import contextlib
+import inspect
 import logging
 import os
 import pathlib
@@ -31,6 +32,7 @@ Begin = Annotated[
         "<|endoftext|>; as published if it is not given.",
     ),
 ]
+_SAID_AT_LENGTH: dict[str, Any] = {"begin": Begin}
 _SHOWN = 5
 _PROGRESS = logging.getLogger("firth.progress")
 Draw = Callable[[str, int, int], None]
@@ -71,15 +73,25 @@ def _command(format: Format) -> Callable[..., None]:
         directory: Directory,
         name: Name = None,
         root: commands.Root = commands.DEFAULT_ROOT,
-        begin: Begin = None,
+        **given: str | None,
     ) -> None:
-        choices = {} if begin is None else {"begin": begin}
+        choices = {key: value for key, value in given.items() if value is not None}
         _import(format, directory, name or os.path.basename(os.path.abspath(directory)), root, choices)
 
-    def plain(directory: Directory, name: Name = None, root: commands.Root = commands.DEFAULT_ROOT) -> None:
-        command(directory, name, root)
+    # Typer reads the options of a command from its signature.
+    signature = inspect.signature(command)
+    fixed = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    parameters = [*fixed, *(_choice(key, text) for key, text in format.choices.items())]
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    return command
 
-    return command if format.choices else plain
+
+def _choice(key: str, text: str) -> inspect.Parameter:
+    """Returns the parameter of a choice of a format, with its own text or with one that says more."""
+    option = Annotated[str | None, typer.Option(f"--{key}", help=text, show_default=False)]
+    annotation = _SAID_AT_LENGTH.get(key, option)
+    return inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def _import(format: Format, directory: str, name: str, root: pathlib.Path, choices: dict[str, str]) -> None:

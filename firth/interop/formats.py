@@ -101,6 +101,7 @@ class Format:
             none.
         options: Choices when a model goes out, by the names of arguments.
         choices: Choices when a model comes in, by the names of arguments.
+        file_ending: Ending of a file that may be given instead of its folder, with it or without.
     """
 
     name: str
@@ -113,6 +114,7 @@ class Format:
     signs: tuple[tuple[str, str], ...] = ()
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
     choices: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    file_ending: str = ""
 
     @property
     def reads(self) -> bool:
@@ -138,6 +140,8 @@ class Format:
             firth.interop.errors.InteropError: if there is none, with how people get one.
         """
         folder = os.fspath(path)
+        if self.file_ending and _is_file(folder.removesuffix(self.file_ending) + self.file_ending):
+            return
         name = os.path.basename(os.path.abspath(folder))
         model = folder if folder.count("/") == 1 and folder[0] not in "./~" else f"OWNER/{name}"
         check_folder(folder, self.download.format(model=model, folder=folder, name=name))
@@ -196,6 +200,12 @@ class Format:
 
     def _module(self) -> Any:
         return importlib.import_module(self.package)
+
+
+def _is_file(path: str) -> bool:
+    from firth import storage
+
+    return storage.exists(path)
 
 
 def _has_sign(folder: str, pattern: str, key: str) -> bool:
@@ -266,6 +276,34 @@ _CTRANSLATE2 = Format(
     options={"quantization": "type that weights are rounded to, such as int8 or float16", **_HEADS},
 )
 
+_TENSORFLOW = Format(
+    "tensorflow",
+    "TensorFlow",
+    "firth.interop.tensorflow",
+    contents="a checkpoint (*.index and its .data files), its configuration (*_config.json, hparams.json or "
+    "operative_config.gin) and its tokenizer, as the authors of BERT, ALBERT, ELECTRA, XLNet, GPT-2 and T5 "
+    "published them, or Model Garden its BERT, ALBERT and T5",
+    example="uncased_L-12_H-768_A-12 --name bert",
+    download="download and unpack the checkpoint that its authors publish into the folder {folder}",
+    use="tf.train.load_checkpoint('{folder}'), or --init_checkpoint of the code of its paper",
+    signs=(("*.index", ""),),
+    options=_HEADS,
+    choices={
+        "config": "File of the configuration, where it is in another folder or called otherwise.",
+        "part": "discriminator or generator, where an ELECTRA's checkpoint holds both.",
+        **_BEGIN,
+    },
+    file_ending=".index",
+)
+
+_MODEL_GARDEN = Format(
+    "model_garden",
+    "Model Garden",
+    "firth.interop.tensorflow.model_garden",
+    use="tf.train.Checkpoint(encoder=encoder).read('{folder}/ckpt-0').assert_consumed(), whose encoder is "
+    "build_encoder's of {folder}/params.yaml",
+)
+
 _PEFT = Format(
     "peft",
     "peft",
@@ -273,5 +311,8 @@ _PEFT = Format(
     use="peft.PeftModel.from_pretrained(base, '{folder}'), with the base of `--format hf` for its task_type",
 )
 
-FORMATS = {each.name: each for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _ONNX, _CTRANSLATE2, _PEFT)}
+FORMATS = {
+    each.name: each
+    for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _TENSORFLOW, _MODEL_GARDEN, _ONNX, _CTRANSLATE2, _PEFT)
+}
 """The formats by their names on the command line, `firth import NAME` and `firth export --format NAME`."""

@@ -26,8 +26,8 @@ def load(where: str | os.PathLike[str], dtype: Any = None) -> LanguageModel:
 
     Args:
         where: Name of a run or of an imported model in `firth-runs` (or `FIRTH_ROOT`); the folder of a run or
-            of a bundle, also in a bucket (`gs://`, `s3://`); a folder of Hugging Face, KerasHub or ELMo; or a
-            `.keras` file.
+            of a bundle, also in a bucket (`gs://`, `s3://`); a folder of Hugging Face, KerasHub, ELMo or a
+            TensorFlow checkpoint of BERT and its like; or a `.keras` file.
         dtype: A Keras dtype or policy instead of the recipe's `training.precision`.
 
     Raises:

@@ -9,6 +9,7 @@ from firth.pipelines.run_errors import RunFolderError
 from firth.pipelines.run_folder import refuse_imported
 from tests.cli.imported_model import imported_model
 from tests.interop.hugging_face.checkpoints import checkpoint, tensors_of
+from tests.interop.tensorflow import originals
 
 
 def test_a_model_comes_in_and_is_asked(firth, imported):
@@ -45,6 +46,11 @@ def test_what_is_wrong_is_one_sentence(firth, tmp_path):
     result = firth("import", "elmo", str(tmp_path))
     assert result.exit_code == 2
     assert result.stderr.strip().endswith("holds 0 files of the form *options*.json, not one")
+    folder = originals.write(tmp_path / "bert", originals.random(originals.bert()))
+    for option in (("--part", "generator"), ("--config", "no.json")):
+        wrong = firth("import", "tensorflow", str(folder), *option)
+        assert wrong.exit_code == 2 and option[1] in wrong.stderr.splitlines()[-1]
+    assert not list(tmp_path.glob("**/bundle"))
     said = firth("import", "hf", "nowhere").stderr
     assert said.startswith("error: there is no folder nowhere") and "hf download OWNER/nowhere" in said
 
@@ -79,3 +85,9 @@ def test_help_has_an_example_for_each_format(firth):
     listed = firth("import", "--help").stdout
     assert "firth import hf all-MiniLM-L6-v2 --name minilm" in listed
     assert "firth import elmo elmo_original --name elmo" in listed
+    options = firth("import", "tensorflow", "--help").stdout
+    assert (
+        "--part" in options
+        and "--config" in options
+        and "--part" not in firth("import", "hf", "--help").stdout
+    )

@@ -99,6 +99,7 @@ WRONG = {
     "import hf sentence-transformers/all-MiniLM-L6-v2": "hf download sentence-transformers/all-MiniLM-L6-v2",
     "import keras bert_tiny_en_uncased": "nothing is downloaded",
     "import elmo elmo_original": "nothing is downloaded",
+    "import tensorflow uncased_L-12_H-768_A-12": "nothing is downloaded",
     "import hf base --name a/b": "not a run's name",
     "export nothere --format hf": "is named 'nothere'",
     "export base --format bogus": "there is no format 'bogus'",

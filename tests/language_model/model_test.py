@@ -23,6 +23,7 @@ from firth.tuning import TuningError
 from tests.exported_model import RECIPE, VOCABULARY, exported_model, make_served
 from tests.generation.cases import eagerly, generator_of
 from tests.interop.hugging_face.checkpoints import checkpoint
+from tests.interop.tensorflow import originals
 
 TEXTS = ["the cat sat", "on the mat", "a word by company", "it keeps you"]
 REVIEWS = [{"text": text, "label": "yes" if "the" in text else "no"} for text in TEXTS * 4]
@@ -175,6 +176,8 @@ def test_a_folder_of_hugging_face_is_opened_as_the_command_imports_it(tmp_path):
     assert model.source is None and "fill_mask" in model.signatures
     with pytest.raises(InteropError):
         firth.load(checkpoint(tmp_path, model_type="nobody"))
+    original = originals.write(tmp_path / "original", originals.random(originals.bert()))
+    assert "fill_mask" in firth.load(original).signatures
 
 
 def test_keras_trains_saves_and_loads_it(fresh, tmp_path):

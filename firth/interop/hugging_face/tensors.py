@@ -1,20 +1,33 @@
 """The tensors of a checkpoint by name, each read when it is asked for."""
 
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 import numpy as np
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Array
-from firth.storage.tensor_files import TensorFile, TensorSpec, UnreadableDtypeError
+from firth.storage.tensor_files import TensorSpec, UnreadableDtypeError
 
 _NUMBERS = 2**22
+
+
+class TensorReader(Protocol):
+    """A file of tensors by name, or what is read as one."""
+
+    def __getitem__(self, name: str, /) -> Array: ...
+
+    def spec(self, name: str, /) -> TensorSpec:
+        """Returns the dtype and the shape of a tensor, which is not read."""
+
+    def parts(self, name: str, /) -> Iterator[Array]:
+        """Yields a tensor's numbers in their order, some at a time."""
 
 
 class Tensors(Mapping[str, Array]):
     """The tensors of some files by name; each is read anew when it is asked for."""
 
-    def __init__(self, places: Mapping[str, tuple[TensorFile, str]]) -> None:
+    def __init__(self, places: Mapping[str, tuple[TensorReader, str]]) -> None:
         self._places = places
 
     def __getitem__(self, name: str) -> Array:

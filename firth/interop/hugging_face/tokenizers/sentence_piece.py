@@ -218,10 +218,16 @@ def write_parts(tokenizer: SentencePieceTokenizer) -> dict[str, Any]:
     }
 
 
-def write_model(tokenizer: SentencePieceTokenizer, name: str) -> dict[str, bytes]:
-    """Returns the model as a file, if the sentencepiece package tokenizes with it as we do."""
+def write_model(tokenizer: SentencePieceTokenizer, name: str, checks: bool = True) -> dict[str, bytes]:
+    """Returns the model as a file, if the sentencepiece package tokenizes with it as we do.
+
+    Args:
+        tokenizer: Tokenizer of the model.
+        name: Name of the file.
+        checks: False to return it also where code around the model changes texts first.
+    """
     own, here = Preparation.of_model(tokenizer.model), tokenizer.preparation
-    if here.steps != own.steps or here.late:
+    if checks and (here.steps != own.steps or here.late):
         return {}
     model = parse_model(tokenizer.model)
     kept = len(_inner(model, Vocabulary.of(tokenizer.get_vocabulary(), tokenizer.specials)))

@@ -1,0 +1,289 @@
+"""Model Garden's encoders: object checkpoints of `BertEncoderV2`, and of the pre-trainer around it."""
+
+import dataclasses
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from firth import storage
+from firth.interop.bundles import recipe_of
+from firth.interop.errors import InteropError
+from firth.interop.formats import Written
+from firth.interop.hugging_face import encoder_families as families, encoders
+from firth.interop.hugging_face.exporting import Outgoing
+from firth.interop.hugging_face.family import FamilyHeads
+from firth.interop.hugging_face.rules import Array, Rule, Rules, linear
+from firth.interop.tensorflow.checkpoint import Checkpoint
+from firth.interop.tensorflow.names import Name, Names, TensorLayout, dense, norm
+from firth.interop.tensorflow.original import Config, Original, fixed
+from firth.interop.tensorflow.tokenizers import VOCABULARY, write_files
+from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
+from firth.recipes.base.errors import first_of
+from firth.recipes.objectives.masking import MaskedLM
+from firth.tokenizers import load_tokenizer
+
+_LAYER, _PUBLISHED = "encoder/_transformer_layers/{n}", "electra.encoder.layer.{n}"
+_QUERY = "_transformer_layers/0/_attention_layer/_query_dense/kernel"
+CHECKPOINT, PARAMETERS = "ckpt-0", "params.yaml"
+
+
+def _heads(model: Any) -> tuple[int, int]:
+    return model.attention.heads, model.stack.head_width
+
+
+# Kernels of attention have an axis of heads.
+_INTO_HEADS = TensorLayout(
+    lambda tensor, model: tensor.reshape(len(tensor), -1).T,
+    lambda tensor, model: tensor.T.reshape(tensor.shape[1], *_heads(model)),
+)
+_BIAS_OF_HEADS = TensorLayout(
+    lambda tensor, model: tensor.reshape(-1),
+    lambda tensor, model: tensor.reshape(_heads(model)),
+)
+_OUT_OF_HEADS = TensorLayout(
+    lambda tensor, model: tensor.reshape(-1, tensor.shape[-1]).T,
+    lambda tensor, model: tensor.T.reshape(*_heads(model), len(tensor)),
+)
+
+
+def _attention() -> Iterator[Name]:
+    theirs, published = f"{_LAYER}/_attention_layer", f"{_PUBLISHED}.attention"
+    for part in ("query", "key", "value"):
+        yield Name(f"{theirs}/_{part}_dense/kernel", f"{published}.self.{part}.weight", _INTO_HEADS)
+        yield Name(f"{theirs}/_{part}_dense/bias", f"{published}.self.{part}.bias", _BIAS_OF_HEADS)
+    yield Name(f"{theirs}/_output_dense/kernel", f"{published}.output.dense.weight", _OUT_OF_HEADS)
+    yield Name(f"{theirs}/_output_dense/bias", f"{published}.output.dense.bias")
+
+
+_TABLE, _TABLE_OF_HEAD = "encoder/_embedding_layer/embeddings", "masked_lm/embedding_table"
+_NAMES = Names(
+    (
+        Name(_TABLE, "electra.embeddings.word_embeddings.weight"),
+        Name("encoder/_position_embedding_layer/embeddings", "electra.embeddings.position_embeddings.weight"),
+        Name("encoder/_type_embedding_layer/embeddings", "electra.embeddings.token_type_embeddings.weight"),
+        *norm("encoder/_embedding_norm_layer", "electra.embeddings.LayerNorm"),
+        *dense("encoder/_embedding_projection", "electra.embeddings_project"),
+        *_attention(),
+        *norm(f"{_LAYER}/_attention_layer_norm", f"{_PUBLISHED}.attention.output.LayerNorm"),
+        *dense(f"{_LAYER}/_intermediate_dense", f"{_PUBLISHED}.intermediate.dense"),
+        *dense(f"{_LAYER}/_output_dense", f"{_PUBLISHED}.output.dense"),
+        *norm(f"{_LAYER}/_output_layer_norm", f"{_PUBLISHED}.output.LayerNorm"),
+        *dense("masked_lm/dense", "generator_predictions.dense"),
+        *norm("masked_lm/layer_norm", "generator_predictions.LayerNorm"),
+        Name("masked_lm/output_bias.Sbias", "generator_lm_head.bias"),
+        *dense("classification_heads/0/dense", "electra.pooler.dense"),
+        *dense("classification_heads/0/out_proj", "electra.pair"),
+    )
+)
+
+
+def _pretraining(model: Any) -> Rules:
+    yield from encoders.electra_masked_lm(model)
+    yield from linear("electra.pooler.dense", "heads/pooler/dense")
+    yield from linear("electra.pair", "heads/pair_head/dense")
+
+
+_FAMILY = dataclasses.replace(
+    fixed(families.ELECTRA, layer_norm_eps=1e-12),
+    heads=(
+        FamilyHeads("BertPretrainerV2", "masked_lm", ("mlm", "nsp"), _pretraining),
+        FamilyHeads("BertPretrainerV2", "masked_lm", ("mlm",), encoders.electra_masked_lm),
+    ),
+    objective=lambda names: MaskedLM(next_sentence="electra.pair.weight" in names),
+)
+# By the keys of its YAML, `task.model.encoder.bert`.
+_KEYS = {
+    "attention_dropout_rate": "attention_probs_dropout_prob",
+    "dropout_rate": "hidden_dropout_prob",
+    "embedding_size": "embedding_size",
+    "hidden_activation": "hidden_act",
+    "hidden_size": "hidden_size",
+    "initializer_range": "initializer_range",
+    "intermediate_size": "intermediate_size",
+    "max_position_embeddings": "max_position_embeddings",
+    "num_attention_heads": "num_attention_heads",
+    "num_layers": "num_hidden_layers",
+    "type_vocab_size": "type_vocab_size",
+    "vocab_size": "vocab_size",
+}
+_LINE = re.compile(r"^ *(\w+): *([^#{]*?) *$")
+
+
+def read_yaml(path: str) -> Config:
+    """Returns the plain values of a YAML file by their keys, wherever they are."""
+    lines = map(_LINE.match, storage.read_text(path).split("\n"))
+    return {line[1]: line[2].strip("'\"") for line in lines if line and line[2]}
+
+
+def read_config(config: Config, checkpoint: Checkpoint | None) -> Config:
+    """Returns the configuration of the tensors, with the rates and the activation of the YAML."""
+    if checkpoint is None:
+        act = config.get("hidden_act")
+        return {**config, "hidden_act": "gelu_new" if act == "gelu" else act}
+    layer = "encoder/_transformer_layers/{}/_attention_layer/_query_dense/kernel"
+    width, heads, _ = checkpoint.spec(layer.format(0)).shape
+    (inner,) = checkpoint.spec("encoder/_transformer_layers/0/_intermediate_dense/bias").shape
+    rows, embedding = checkpoint.spec(_TABLE).shape
+    of_tensors = {
+        "hidden_size": width,
+        "num_attention_heads": heads,
+        "intermediate_size": inner,
+        "vocab_size": rows,
+        "embedding_size": embedding,
+        "max_position_embeddings": checkpoint.spec("encoder/_position_embedding_layer/embeddings").shape[0],
+        "type_vocab_size": checkpoint.spec("encoder/_type_embedding_layer/embeddings").shape[0],
+        "num_hidden_layers": next(
+            each for each in range(len(checkpoint.names) + 1) if layer.format(each) not in checkpoint
+        ),
+    }
+    for theirs, published in _KEYS.items():
+        said, found = config.get(theirs), of_tensors.get(published)
+        if found is not None and said not in (None, "null", str(found)):
+            raise InteropError(f"{theirs}: {said} is not that of the tensors, {found}")
+    if config.get("norm_first", "false").lower() == "true":
+        raise InteropError("norm_first: true cannot be expressed here, false can")
+    act = config.get("hidden_activation", "gelu")
+    rates = ("attention_dropout_rate", "dropout_rate", "initializer_range")
+    return {
+        **of_tensors,
+        **{_KEYS[key]: float(config[key]) for key in rates if key in config},
+        # Its `gelu` is the approximate one.
+        "hidden_act": "gelu_new" if act == "gelu" else act,
+    }
+
+
+MODEL_GARDEN = Original(
+    "BertEncoderV2 of Model Garden",
+    _FAMILY,
+    "",
+    _QUERY,
+    _NAMES,
+    (),
+    CHECKPOINT,
+    (VOCABULARY,),
+    files=("*.yaml",),
+    read_config=read_config,
+    written_config=PARAMETERS,
+    read=read_yaml,
+    needs_config=False,
+    root="encoder/",
+    outside="model/",
+    fallbacks={_TABLE: _TABLE_OF_HEAD},
+    # An ElectraPretrainer, whose heads are of two encoders.
+    refused=r"(^|/)generator_network/",
+)
+
+
+def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Written:
+    """Writes a bundle's encoder as what `tf.train.Checkpoint(encoder=...)` restores whole.
+
+    Args:
+        bundle: Path of the bundle.
+        folder: Place of the folder, where nothing is.
+
+    Returns:
+        The files that were written, and what they lack: heads do not go along.
+
+    Raises:
+        InteropError: if there is no bundle, or Model Garden's encoder cannot express the model, with the key.
+        FileExistsError: if there is something in the folder's place.
+    """
+    recipe = recipe_of(bundle)
+    found = _FAMILY.differences(recipe.model)
+    differences = [each for each in found if "dropout" not in each.partition(":")[0]]
+    if differences:
+        raise InteropError(f"{MODEL_GARDEN.title}: {differences[0]}")
+    tokenizer = load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER))
+    with open_weights(bundle) as weights:
+        rules = [rule for rule in MODEL_GARDEN.rules(recipe.model, recipe.goal) if _goes_out(rule, weights)]
+        left = {path for path in set(weights) - {rule.ours for rule in rules} if "/pooler/" not in path}
+        outgoing = Outgoing(rules, weights, stored_dtypes(weights))
+        tensors = dict(outgoing.tensors(list(outgoing.specs)))
+    notes = [f"left out, since its encoder has no place for them: {first_of(sorted(left))}"] if left else []
+    config = _FAMILY.write_config(recipe.model)
+    notes += MODEL_GARDEN.notes(recipe.model)
+    notes += _with_pooler(tensors, recipe.model.width, recipe.seed)
+    with storage.whole_folder(folder) as unfinished:
+        tree = _objects(tensors, recipe.model.layers)
+        tf.train.Checkpoint(**tree).write(os.path.join(unfinished, CHECKPOINT))
+        rows = {**config, "vocab_size": recipe.tokenizer.vocabulary_size}
+        storage.write_text(os.path.join(unfinished, PARAMETERS), _yaml(rows))
+        _, about = write_files(tokenizer, unfinished, MODEL_GARDEN.tokenizers)
+        files = tuple(storage.files_below(unfinished))
+    return Written(files, (*notes, *about))
+
+
+def _goes_out(rule: Rule, weights: Mapping[str, Array]) -> bool:
+    """Returns true for the weights of the encoder, and of the pooler, which it has too."""
+    return rule.ours.startswith("backbone/") or (
+        rule.ours.startswith("heads/pooler/") and rule.ours in weights
+    )
+
+
+def _with_pooler(tensors: dict[str, Array], width: int, seed: int) -> list[str]:
+    """Adds the encoder's pooler: that of the pair's head, or one made from the seed."""
+    own = "classification_heads/0/dense/"
+    theirs = "encoder/_pooler_layer/"
+    if f"{own}kernel" in tensors:
+        tensors |= {f"{theirs}{part}": tensors.pop(f"{own}{part}") for part in ("kernel", "bias")}
+        return []
+    kernel = np.random.default_rng(seed).normal(scale=0.02, size=(width, width))
+    tensors[f"{theirs}kernel"] = kernel.astype("float32")
+    tensors[f"{theirs}bias"] = np.zeros(width, "float32")
+    return ["made from the recipe's seed, since the model has none: encoder/_pooler_layer"]
+
+
+# Objects of an encoder and of each of its layers that have no weights; all of them are asked for.
+_EMPTY = ("_embedding_dropout", "_attention_mask_layer", "_config/initializer/config", "inputs")
+_EMPTY_OF_LAYERS = (
+    "_attention_dropout",
+    "_intermediate_activation_layer",
+    "_inner_dropout_layer",
+    "_output_dropout",
+    "_attention_layer/_softmax",
+    "_attention_layer/_dropout_layer",
+)
+
+
+def _objects(tensors: Mapping[str, Array], layers: int) -> dict[str, Any]:
+    """Returns objects with the attributes of Model Garden's, which hold the tensors."""
+    root = _Node()
+    for name, tensor in tensors.items():
+        *parents, last = name.split("/")
+        setattr(_node(root, parents), last, tf.Variable(tensor, name=last))
+    for path in _EMPTY:
+        _node(root, ["encoder", *path.split("/")])
+    for number in range(layers):
+        for path in _EMPTY_OF_LAYERS:
+            _node(root, ["encoder", "_transformer_layers", str(number), *path.split("/")])
+    return {name: each for name, each in vars(root).items() if isinstance(each, tf.Module)}
+
+
+class _Node(tf.Module):
+    """An object with attributes that are saved, and nothing else."""
+
+
+def _node(root: Any, parts: Iterable[str]) -> Any:
+    for part in parts:
+        if part.isdigit():
+            while len(root) <= int(part):
+                root.append(_Node())
+            root = root[int(part)]
+        else:
+            if part not in vars(root):
+                setattr(
+                    root, part, [] if part in ("_transformer_layers", "classification_heads") else _Node()
+                )
+            root = getattr(root, part)
+    return root
+
+
+def _yaml(config: Mapping[str, Any]) -> str:
+    values = {theirs: config[published] for theirs, published in _KEYS.items() if published in config}
+    values["hidden_activation"] = str(values["hidden_activation"]).replace("gelu_new", "gelu")
+    lines = "".join(f"        {key}: {value}\n" for key, value in values.items())
+    return f"task:\n  model:\n    encoder:\n      type: bert\n      bert:\n{lines}"

@@ -1,0 +1,122 @@
+"""Model Garden in a process of its own, since its Keras and ours do not share one.
+
+    TF_USE_LEGACY_KERAS=1 python -m tests.interop.tensorflow.model_garden_process make FOLDER
+    TF_USE_LEGACY_KERAS=1 python -m tests.interop.tensorflow.model_garden_process read FOLDER ...
+
+`make` writes checkpoints of its networks with random weights, and their states and logits; `read` restores
+the checkpoint of a folder whole in the encoder that its YAML describes, and writes its states.
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+import tensorflow as tf
+import yaml
+from official.modeling import tf_utils
+from official.nlp.configs import encoders
+from official.nlp.modeling import layers, models, networks
+from official.nlp.modeling.models import t5
+
+SIZES = {
+    "vocab_size": 17,
+    "hidden_size": 12,
+    "num_layers": 2,
+    "num_attention_heads": 3,
+    "max_sequence_length": 16,
+    "type_vocab_size": 2,
+    "inner_dim": 20,
+}
+IDS = np.array([[2, 5, 6, 7, 3, 8, 9, 3], [2, 9, 9, 3, 5, 3, 0, 0]], "int32")
+T5_IDS = tf.constant([[4, 5, 6, 7, 1], [8, 9, 4, 5, 1]], tf.int32)
+INPUTS = {
+    "input_word_ids": IDS,
+    "input_mask": (IDS > 0).astype("int32"),
+    "input_type_ids": np.array([[0] * 5 + [1] * 3, [0] * 4 + [1, 1, 0, 0]], "int32"),
+    "masked_lm_positions": np.array([[1, 3], [2, 4]], "int32"),
+}
+
+
+def _random(model):
+    made = np.random.default_rng(2)
+    for each in model.variables:
+        around = 1.0 if "gamma" in each.name else 0.0
+        each.assign(made.normal(around, 0.25, each.shape))
+
+
+def _encoder(**changed):
+    return networks.BertEncoderV2(**{**SIZES, **changed})
+
+
+def make(folder):
+    """Writes an encoder, one with narrow embeddings, and a pre-trainer with its two heads."""
+    for name, changed in (("encoder", {}), ("narrow", {"embedding_width": 8})):
+        encoder = _encoder(**changed)
+        encoder(encoder.inputs)
+        _random(encoder)
+        tf.train.Checkpoint(encoder=encoder).save(str(folder / name / "ckpt"))
+        np.save(folder / name / "states.npy", encoder(INPUTS)["sequence_output"])
+    # Those of earlier releases: functional models, whose layers are numbered.
+    albert = {key: each for key, each in SIZES.items() if key != "inner_dim"}
+    for name, encoder in (
+        ("functional", networks.BertEncoder(**SIZES)),
+        ("albert", networks.AlbertEncoder(**albert, embedding_width=8, intermediate_size=20)),
+    ):
+        _random(encoder)
+        tf.train.Checkpoint(model=encoder).save(str(folder / name / "ckpt"))
+        given = [INPUTS[key] for key in ("input_word_ids", "input_mask", "input_type_ids")]
+        found = encoder(dict(zip(("input_word_ids", "input_mask", "input_type_ids"), given)))
+        np.save(
+            folder / name / "states.npy", found["sequence_output"] if isinstance(found, dict) else found[0]
+        )
+    described = "task:\n  model:\n    encoder:\n      type: albert\n      albert:\n        num_layers: 2\n"
+    (folder / "albert" / "params.yaml").write_text(described)
+    for name, activations, tied in (("t5", ("relu",), True), ("t5_gated", ("gelu", "linear"), False)):
+        sizes = {"num_layers": 2, "d_model": 12, "d_kv": 4, "num_heads": 3, "d_ff": 20, "vocab_size": 128}
+        parameters = t5.T5TransformerParams(
+            **sizes,
+            ffn_activations=activations,
+            logits_via_embedding=tied,
+            shared_embedding=True,
+            one_hot_embedding=False,
+            relative_attention_num_buckets=8,
+        )
+        model = t5.T5Transformer(parameters, compute_dtype=tf.float32)
+        given = {
+            "encoder_input_tokens": T5_IDS,
+            "decoder_input_tokens": T5_IDS,
+            "decoder_target_tokens": T5_IDS,
+        }
+        model(**given, training=False)
+        _random(model)
+        tf.train.Checkpoint(model=model).save(str(folder / name / "ckpt"))
+        np.save(folder / name / "states.npy", model(**given, training=False)["logits"])
+    pair = layers.ClassificationHead(inner_dim=12, num_classes=2, cls_token_idx=0, name="next_sentence")
+    gelu = tf_utils.get_activation("gelu")
+    model = models.BertPretrainerV2(
+        encoder_network=_encoder(), mlm_activation=gelu, classification_heads=[pair]
+    )
+    found = model(INPUTS)
+    _random(model)
+    found = model(INPUTS)
+    tf.train.Checkpoint(model=model, optimizer=tf.keras.optimizers.Adam()).save(
+        str(folder / "pretrainer" / "ckpt")
+    )
+    np.save(folder / "pretrainer" / "states.npy", found["sequence_output"])
+    np.save(folder / "pretrainer" / "masked.npy", found["mlm_logits"])
+    np.save(folder / "pretrainer" / "pair.npy", found["next_sentence"])
+
+
+def read(folder):
+    """Restores a checkpoint of ours, all of it, in its own encoder."""
+    described = yaml.safe_load((folder / "params.yaml").read_text())["task"]["model"]["encoder"]
+    encoder = encoders.build_encoder(encoders.EncoderConfig(described))
+    inputs = {key: INPUTS[key] for key in ("input_word_ids", "input_mask", "input_type_ids")}
+    encoder(inputs)
+    tf.train.Checkpoint(encoder=encoder).read(str(folder / "ckpt-0")).assert_consumed()
+    np.save(folder / "states.npy", encoder(inputs)["sequence_output"])
+
+
+if __name__ == "__main__":
+    for each in sys.argv[2:]:
+        {"make": make, "read": read}[sys.argv[1]](pathlib.Path(each))

@@ -1,0 +1,107 @@
+"""Model Garden's BERT comes in and goes out, and computes the same in its own networks."""
+
+import os
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+
+from firth import features as names
+from firth.interop.tensorflow import import_model, model_garden
+from firth.models.bundle import load_model
+from tests.interop.tensorflow import originals
+
+pytest.importorskip("official.nlp", reason="the extra modelgarden")
+PROCESS = "tests.interop.tensorflow.model_garden_process"
+IDS = np.array([[2, 5, 6, 7, 3, 8, 9, 3], [2, 9, 9, 3, 5, 3, 0, 0]], "int32")
+FEATURES = {
+    names.TOKEN_IDS: IDS,
+    names.DOCUMENT_IDS: (IDS > 0).astype("int32"),
+    names.SEGMENT_IDS: np.array([[0] * 5 + [1] * 3, [0] * 4 + [1, 1, 0, 0]], "int32"),
+    names.POSITION_IDS: np.broadcast_to(np.arange(8, dtype="int32"), (2, 8)),
+    names.MASKED_POSITIONS: np.array([[1, 3], [2, 4]], "int32"),
+    names.MASKED_WEIGHTS: np.ones((2, 2), "float32"),
+}
+NAMES = ("encoder", "narrow", "pretrainer")
+EARLIER = ("functional", "albert")
+CLOSE = {"rtol": 0, "atol": 1e-5}
+
+
+def run(*arguments):
+    environment = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", PROCESS, *map(str, arguments)], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Folders of Model Garden's checkpoints, the bundles of them, and what has been exported of these."""
+    home = tmp_path_factory.mktemp("model_garden")
+    run("make", home)
+    reads = {}
+    for name in (*NAMES, *EARLIER):
+        vocabulary = "".join(f"{piece}\n" for piece in originals.PIECES)
+        (home / name / "vocab.txt").write_text(vocabulary, encoding="utf-8")
+        reads[name] = import_model(home / name, home / f"{name}_bundle", name)
+        if name in NAMES:
+            model_garden.export_model(home / f"{name}_bundle", home / f"{name}_out")
+    return home, reads
+
+
+@pytest.mark.parametrize("name", ["t5", "t5_gated"])
+def test_logits_of_t5(made, name):
+    home, _ = made
+    (home / name / "t5.model").write_bytes(originals.sentence_piece(originals.T5_PIECES))
+    assert import_model(home / name, home / f"{name}_bundle", name).fresh == ()
+    model = load_model(home / f"{name}_bundle", dtype="float32")
+    ids = np.array([[4, 5, 6, 7, 1], [8, 9, 4, 5, 1]], "int32")
+    rows = {"token_ids": ids, "position_ids": np.broadcast_to(np.arange(5, dtype="int32"), ids.shape)}
+    rows["document_ids"] = np.ones_like(ids)
+    features = {**rows, **{f"decoder_{key}": each for key, each in rows.items()}}
+    logits = keras.ops.convert_to_numpy(model.heads.logits(model.backbone, features)["lm"])
+    np.testing.assert_allclose(logits, np.load(home / name / "states.npy"), rtol=0, atol=3e-5)
+
+
+@pytest.mark.parametrize("name", [*NAMES, *EARLIER])
+def test_states_are_those_of_its_networks(made, name):
+    home, reads = made
+    model = load_model(home / f"{name}_bundle", dtype="float32")
+    states = keras.ops.convert_to_numpy(model.backbone(FEATURES))
+    real = IDS > 0
+    np.testing.assert_allclose(states[real], np.load(home / name / "states.npy")[real], **CLOSE)
+    assert all("_pooler_layer" in each for each in reads[name].surplus)
+    if name == "pretrainer":
+        logits = model.heads.logits(model.backbone, FEATURES)
+        assert reads[name].fresh == ()
+        for key, loss in (("masked", "mlm"), ("pair", "nsp")):
+            found, expected = keras.ops.convert_to_numpy(logits[loss]), np.load(home / name / f"{key}.npy")
+            np.testing.assert_allclose(found.reshape(expected.shape), expected, **CLOSE)
+
+
+def test_tensors_come_out_as_they_came_in(made):
+    home, _ = made
+    for name in NAMES:
+        before, after = originals.read(home / name), originals.read(home / f"{name}_out")
+        shared = {
+            key: each
+            for key, each in before.items()
+            if key.startswith("encoder/") and "_pooler_layer" not in key
+        }
+        assert name == "pretrainer" or shared.keys() <= after.keys()
+        for key, tensor in shared.items():
+            np.testing.assert_array_equal(after[key], tensor, err_msg=key)
+        again = import_model(home / f"{name}_out", home / f"{name}_again", name)
+        assert not [path for path in again.fresh if path.startswith("backbone/")]
+
+
+def test_its_own_encoder_restores_what_goes_out_whole(made):
+    home, _ = made
+    run("read", *(home / f"{name}_out" for name in NAMES))
+    for name in NAMES:
+        real = IDS > 0
+        expected = np.load(home / name / "states.npy")[real]
+        np.testing.assert_allclose(np.load(home / f"{name}_out" / "states.npy")[real], expected, **CLOSE)
