@@ -35,7 +35,7 @@ class NumberedLayers(Original):
     is_shared: bool = False
 
     def scope_in(self, names: Iterable[str]) -> str | None:
-        """Returns what is before the layers; None if the blocks are not those of the family."""
+        """Returns the scope before the layers; None if the blocks are not those of the family."""
         plain = (name.removesuffix(VALUE) for name in names)
         found = [block for name in plain if (block := _BLOCK.fullmatch(name))]
         shared = len(found) == 1 and int(found[0][2]) == _PROJECTED

@@ -85,7 +85,7 @@ class Original:
     tokenizer_settings: Callable[[Config], Config] = lambda config: {}
 
     def scope_in(self, names: Iterable[str]) -> str | None:
-        """Returns what is before the anchor in a checkpoint's names; None if it is of another family."""
+        """Returns the scope before the anchor in a checkpoint's names; None if there is no such name."""
         plain = [name.removesuffix(VALUE) for name in names]
         found = sorted(name.removesuffix(self.anchor) for name in plain if name.endswith(self.anchor))
         with_base = [scope for scope in found if f"/{scope}".endswith(f"/{self.base}")]
@@ -118,7 +118,7 @@ class Original:
         checkpoint.take_names(names)
 
     def notes(self, model: Any) -> list[str]:
-        """Returns what the original computes otherwise than a model, as sentences."""
+        """Returns sentences about the differences between the original's code and a model."""
         has_exact = "gelu" in (config := self.family.write_config(model)).values()
         computed = self.read_config(self.write_config(config), None)
         if has_exact and "gelu" not in computed.values():

@@ -19,7 +19,7 @@ TABLE = "backbone/token_embedding/table"
 
 
 def bring(tmp_path, tensors, **options):
-    """Imports a folder of a BERT with these tensors, and returns what is reported, and the bundle."""
+    """Imports a folder of a BERT with these tensors, and returns the report and the bundle."""
     folder = originals.write(tmp_path / "in", tensors)
     return import_model(folder, tmp_path / "bundle", "bert", **options), tmp_path / "bundle"
 
