@@ -56,22 +56,20 @@ def test_those_that_reach_a_step_are_counted_on_any_number_of_workers(tmp_path):
     assert sum(row["documents"] for row in report["splits"]) == 20
     other, _ = measured(tmp_path / "two", "reached", make_pipeline_of_two)
     assert other["measured"] == report["measured"]
-    assert measured(tmp_path / "none", "none")[0]["measured"] == []
 
 
 def test_the_scores_of_a_model_are_measured_where_it_is_asked_for(tmp_path):
     documents = [document(text, name) for name, text in MADE["texts"].items()]
     scores = sorted(float(f"{labels['__label__hq']:.2g}") for labels in MADE["scores"]["fasttext"].values())
-    for measure in ("only", "none"):
-        cleaning = Cleaning(steps=(fasttext_step(threshold=0.5),), measure=measure)
-        rows = clean(tmp_path / measure, documents, cleaning)["measured"]
-        found = [
-            (row["step"], row["measure"], value)
-            for row in rows
-            for value, n in zip(row["values"], row["documents"])
-            for _ in range(n)
-        ]
-        assert found == ([("fasttext", "score", score) for score in scores] if measure == "only" else [])
+    cleaning = Cleaning(steps=(fasttext_step(threshold=0.5),), measure="only")
+    rows = clean(tmp_path, documents, cleaning)["measured"]
+    found = [
+        (row["step"], row["measure"], value)
+        for row in rows
+        for value, n in zip(row["values"], row["documents"])
+        for _ in range(n)
+    ]
+    assert found == [("fasttext", "score", score) for score in scores]
 
 
 # The limit of gopher_repetition's value, and the name of the reason for which it drops.

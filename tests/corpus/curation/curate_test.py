@@ -45,7 +45,7 @@ def test_the_funnel_by_hand(tmp_path):
     assert last["dropped"] == {"duplicate": {"documents": 1, "bytes": 7, "words": 2}}
     assert (last["words_in"], last["words_kept"]) == ((2, 0) if dropped.source == "web" else (42, 40))
     assert report["duplicate_clusters"] == [{"step": "exact_duplicates", "size": 2, "clusters": 1}]
-    assert report["duplicate_buckets"] == []
+    assert report["duplicate_buckets"] == report["measured"] == []
     examples = {each["reason"]: each for each in report["dropped_examples"]}
     assert examples["duplicate"]["id"] == dropped.id
     assert examples["too_few_words"]["excerpt"] == "whale"

@@ -35,6 +35,8 @@ def test_the_score_of_the_label_decides_and_is_in_the_report(tmp_path, keep):
     reason = "low_score" if keep == "at_least" else "high_score"
     assert reasons(totals) == {reason: len(SCORES) - len(wanted)}
     assert totals.counts == {Count("fasttext", "books", "other_source"): 2}
+    # Nothing is measured without being asked for.
+    assert not totals.histograms
     report = json.loads((tmp_path / "fasttext.json").read_text())
     assert (report["label"], report["keep"], report["threshold"]) == ("__label__hq", keep, 0.5)
     (web,) = report["scores"]["sources"]
