@@ -1,5 +1,6 @@
 """Texts that are sampled by guesses have the distribution of the model alone, by a chi-square test."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -13,27 +14,30 @@ from firth.generation.speculative import SpeculativeWriter
 from firth.recipes.generation.request import GenerationRequest
 from tests.models.references import VOCABULARY, build_model
 
-PROMPT, MOST, ROWS = [5, 16, 24, 9, 16], 3, 3_000
+PROMPT, MOST, ROWS = [5, 16, 24, 9, 16], 3, 6_000
 # The end, and tokens of which one is in the prompt, so that it is looked up.
 TOKENS, END = (25, 16, 24), 25
 ALLOWED = np.isin(np.arange(VOCABULARY), TOKENS)
+REQUEST = GenerationRequest(max_new_tokens=MOST, sampler={"kind": "sample", "temperature": 1.5, "top_k": 3})
 
 
-def shares_of(name, request, begun):
+def shares_of(name, begun):
     """The distribution of the token after a text, by reading it whole."""
     reader = reader_of(build_model(name), None, ())
     states, _ = reader.begin(Prompts.of(tf.ragged.constant([[*PROMPT, *begun]], tf.int32), 0), 0)
     logits = tf.where(ALLOWED, reader.logits(states[:, -1]), -np.inf)
-    return tf.nn.softmax(filtered(logits, controls_of([request], None)))[0].numpy()
+    return tf.nn.softmax(filtered(logits, controls_of([REQUEST], None)))[0].numpy()
 
 
-def exact(name, request):
+@functools.cache
+def exact(name):
     """The probability of every text."""
     found, begun = {}, {(): 1.0}
     for place in range(MOST):
         texts = {
-            (*text, token): share * shares_of(name, request, text)[token]
+            (*text, token): share * after[token]
             for text, share in begun.items()
+            for after in [shares_of(name, text)]
             for token in TOKENS
         }
         begun = {text: share for text, share in texts.items() if text[-1] != END and place + 1 < MOST}
@@ -54,9 +58,6 @@ def chi_square(counts, shares):
 @pytest.mark.parametrize("draft", [None, "llama"])
 def test_the_distribution_is_the_models_own(draft):
     """The bound is the statistic's mean and five standard deviations; the draft's texts are far beyond."""
-    request = GenerationRequest(
-        max_new_tokens=MOST, sampler={"kind": "sample", "temperature": 1.5, "top_k": 3}
-    )
     reader = reader_of(build_model("gpt2"), None, ())
     writer = Writer(reader, END, ALLOWED, sampled)
     proposer = LookupProposer(VOCABULARY, 2, 2)
@@ -64,17 +65,17 @@ def test_the_distribution_is_the_models_own(draft):
         proposer = DraftProposer(reader_of(build_model(draft), None, ()), writer, 2)
     speculator = SpeculativeWriter(reader, writer, proposer)
     seeds = tf.stack([tf.range(ROWS), tf.zeros(ROWS, tf.int32)], axis=1)
-    controls = controls_of([request], None).taken(tf.zeros(ROWS, tf.int32))._replace(seeds=seeds)
+    controls = controls_of([REQUEST], None).taken(tf.zeros(ROWS, tf.int32))._replace(seeds=seeds)
 
     prompts = Prompts(tf.tile(tf.constant([PROMPT]), [ROWS, 1]), tf.fill([ROWS], len(PROMPT)), {})
     speculating, _ = speculator.start(prompts, controls, MOST)
     texts = speculator.texts(speculator.go_on(speculating, controls, MOST))
     rows = [tuple(ids[:count]) for ids, count in zip(texts.ids.numpy().tolist(), texts.count.numpy())]
     counts = {text: len([*group]) for text, group in itertools.groupby(sorted(rows))}
-    shares = exact("gpt2", request)
+    shares = exact("gpt2")
     assert set(counts) <= set(shares) and sum(shares.values()) == pytest.approx(1.0, abs=1e-5)
     statistic, freedom = chi_square(counts, shares)
     bound = freedom + 5 * np.sqrt(2 * freedom)
     assert freedom >= 5 and statistic < bound
     if draft:
-        assert chi_square(counts, exact(draft, request))[0] > 10 * bound
+        assert chi_square(counts, exact(draft))[0] > 10 * bound
