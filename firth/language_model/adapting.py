@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from firth import storage
 from firth.language_model.answers import TextAnswers
+from firth.language_model.other_names import own_keywords
+from firth.language_model.types import LabelledRecords, Method, Overrides, Path
+from firth.models.backbones.backbone import Backbone, CarriedState
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tuning.methods import method_types
@@ -14,21 +17,21 @@ from firth.tuning import METHODS, load_adapter, merge, save_adapter
 if TYPE_CHECKING:
     from firth.language_model.model import LanguageModel
 
+_HEAD = "head"
 _PEFT_CONFIG = "adapter_config.json"
 
 
 class AdaptableModel(TextAnswers):
     """Base of a model that is adapted to a task."""
 
-    # The bundle that it was opened from, whose weights may be others by now.
-    source: str | None = None
     # True if an adapter was added to a model of a task, whose weights are those of no base any more.
     _adapter_without_base: bool = False
 
+    @own_keywords
     def finetune(
         self,
-        train: Any,
-        eval: Any = None,
+        train: LabelledRecords,
+        eval: LabelledRecords | None = None,
         task: str = "classification",
         text: str | None = None,
         pair: str | None = None,
@@ -36,19 +39,20 @@ class AdaptableModel(TextAnswers):
         question: str | None = None,
         choices: Sequence[str] = (),
         label: str | None = None,
-        method: str | Mapping[str, Any] | None = None,
+        method: Method | None = None,
         epochs: float | None = None,
         learning_rate: float | None = None,
         batch_size: int | None = None,
         seed: int | None = None,
-        overrides: Mapping[str, Any] | Sequence[str] = (),
-        folder: str | os.PathLike[str] | None = None,
+        overrides: Overrides = (),
+        folder: Path | None = None,
         merge: bool = True,
         verbose: bool = True,
     ) -> "LanguageModel":
         """Returns a model that is trained for a task on labelled records, in this process and without TFX.
 
-        Its weights are those that the pipeline of the same recipe trains. This model does not change.
+        Its weights are those that the pipeline of the same recipe trains. This model does not change. Of a
+        model whose `backbone.trainable` is False, the heads alone are trained.
 
         Args:
             train: Records to train on: a path (csv, tsv, jsonl, json), a list of dicts or of (text, label), a
@@ -80,16 +84,21 @@ class AdaptableModel(TextAnswers):
             firth.recipes.RecipeError: for an unknown task, method or key, with the nearest. It is a
                 ValueError.
             TypeError: for a record that is not a dict.
-            ValueError: if there is no record, no such column, or a label is missing.
+            ValueError: if there is no record, no such column, or a label is missing; for a method that trains
+                layers whose `trainable` is False.
 
         Example:
 
             stars = model.finetune(train="reviews.csv", text="review", label="stars", epochs=3)
             stars.predict(["A film to see twice."])
         """
+        from firth.language_model.opening import need_tensorflow
+
+        need_tensorflow("finetune")
         from firth.language_model.finetuning import TaskRecords, finetune
 
         texts = {"text": text, "pair": pair, "negative": negative, "question": question, "choices": choices}
+        method = _method_for(self.backbone, method)
         values = {
             "method" if isinstance(method, Mapping) else "method.kind": method,
             "epochs": epochs,
@@ -100,7 +109,7 @@ class AdaptableModel(TextAnswers):
         records = TaskRecords(train, eval, task, {role: each or None for role, each in texts.items()}, label)
         return finetune(self, records, values, overrides, folder, merge, verbose)
 
-    def add_adapter(self, method: str = "lora", **values: Any) -> None:
+    def add_adapter(self, method: str = "lora", **values: object) -> None:
         """Adds trained parts to the model, and freezes all else of its backbone.
 
         Args:
@@ -139,7 +148,7 @@ class AdaptableModel(TextAnswers):
         merge(self.network)
         self.forget_graphs()
 
-    def save_adapter(self, folder: str | os.PathLike[str]) -> None:
+    def save_adapter(self, folder: Path) -> None:
         """Writes the weights that a method has trained, without those of the base.
 
         Args:
@@ -164,7 +173,7 @@ class AdaptableModel(TextAnswers):
             )
         save_adapter(self.network, self.recipe, folder)
 
-    def load_adapter(self, folder: str | os.PathLike[str], without_heads: bool = False) -> "LanguageModel":
+    def load_adapter(self, folder: Path, without_heads: bool = False) -> "LanguageModel":
         """Returns the model with an adapter that `save_adapter`, a run or peft has written.
 
         Args:
@@ -187,3 +196,25 @@ class AdaptableModel(TextAnswers):
                 return LanguageModel(self.recipe, self.tokenizer, loaded.model)
             network, recipe = load_adapter(folder, bundle)
         return LanguageModel(recipe, self.tokenizer, network)
+
+
+def _method_for(backbone: Backbone, method: Method | None) -> Method | None:
+    """Returns the method for a backbone, of which a user may have frozen all or some layers.
+
+    Raises:
+        ValueError: for a method that trains what is frozen.
+    """
+    layers = (each for each in backbone.layers if not isinstance(each, CarriedState))
+    frozen = [each.name for each in (backbone, *layers) if not each.trainable]
+    if not frozen:
+        return method
+    if method is None and not backbone.trainable:
+        return _HEAD
+    kind = method.get("kind") if isinstance(method, Mapping) else method
+    types: dict[str, Any] = dict(method_types())
+    if kind != _HEAD and (kind is None or (kind in types and not types[kind].adds)):
+        raise ValueError(
+            f"method: {kind or 'full'} trains {frozen[0]}, whose trainable is False; set it to True, or give "
+            "a method that leaves layers as they are, such as 'head', 'last_layers' or 'lora'"
+        )
+    return method

@@ -1,5 +1,6 @@
 """Answers of a language model to texts, each by the graph that its export holds."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -8,15 +9,19 @@ import keras
 import numpy as np
 import numpy.typing as npt
 
+from firth.generation.engines import ENGINES
+from firth.language_model.other_names import OtherName, own_keywords
 from firth.language_model.texts import checked_texts
+from firth.language_model.types import Answer, Inputs
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.training.export import Export
 
 # A model of features alone runs where Keras has another backend, and TensorFlow is not installed.
 if TYPE_CHECKING:
-    from firth.generation.generator import Generator
     from firth.generation.results import Generated, TextStream
+    from firth.generation.text_generator import TextGenerator
     from firth.language_model.preprocessor import Preprocessor
     from firth.serving.model_client import ModelClient
     from firth.serving.served_model import Served
@@ -33,6 +38,18 @@ class TextAnswers(keras.Model):
     recipe: RunRecipe
     network: BackboneWithHeads
     preprocessor: "Preprocessor | None"
+    # The bundle that it was opened from, whose weights may be others by now.
+    source: str | None = None
+    # Arguments of `firth.generation.load_generator`; empty for Keras.
+    _engine: Mapping[str, Any] = {}
+
+    encode = OtherName("embed(texts)")
+    from_pretrained = OtherName("firth.load(folder)")
+    from_preset = OtherName("firth.load(folder), or firth.create(preset) with random weights,")
+    merge_and_unload = OtherName("merge()")
+    push_to_hub = OtherName("export(folder, format='hf')")
+    save_pretrained = OtherName("save(folder), or export(folder, format='hf'),")
+    save_to_preset = OtherName("save(folder), or export(folder, format='keras'),")
 
     @property
     def tokenizer(self) -> "AnyTokenizer":
@@ -49,9 +66,30 @@ class TextAnswers(keras.Model):
     def served(self) -> "Served":
         """Model, tokenizer and recipe, as the signatures of `firth.serving` read them."""
         tokenizer = self.tokenizer
+        if self._engine:
+            from firth.serving.bundle import load_served
+
+            return load_served(self._bundle(), **self._engine)
         from firth.serving.served_model import Served
 
         return Served(self.network, tokenizer, self.recipe)
+
+    def run_by(self, engine: str, options: Mapping[str, object]) -> None:
+        """Lets another engine than Keras answer; see `firth.load`."""
+        chosen = {name: value for name, value in options.items() if value is not None}
+        if chosen or engine != next(iter(ENGINES)):
+            self._engine = {"engine": engine, **chosen}
+            self.forget_graphs()
+
+    def _bundle(self) -> str:
+        """Returns the bundle that the model was opened from, which its engine reads.
+
+        Raises:
+            ValueError: if there is none.
+        """
+        if self.source is None:
+            raise ValueError(f"{self.recipe.name} has no bundle: save it, and open it with the engine")
+        return self.source
 
     @property
     def signatures(self) -> tuple[str, ...]:
@@ -59,24 +97,32 @@ class TextAnswers(keras.Model):
         return tuple(self._client.signatures)
 
     @overload
-    def fill_mask(self, texts: str) -> "list[list[Candidate]]": ...  # type: ignore[overload-overlap]
+    def fill_mask(  # type: ignore[overload-overlap]
+        self, texts: str, top_k: int | None = None
+    ) -> "list[list[Candidate]]": ...
     @overload
-    def fill_mask(self, texts: Sequence[str]) -> "list[list[list[Candidate]]]": ...
-    def fill_mask(self, texts: str | Sequence[str]) -> list[Any]:
+    def fill_mask(self, texts: Sequence[str], top_k: int | None = None) -> "list[list[list[Candidate]]]": ...
+    @own_keywords
+    def fill_mask(
+        self, texts: str | Sequence[str], top_k: int | None = None
+    ) -> "list[list[Candidate]] | list[list[list[Candidate]]]":
         """Returns the likeliest pieces for each mask of a text, the likeliest first.
 
         Args:
             texts: A text with the tokenizer's mask, such as `[MASK]`, or a list of them.
+            top_k: Number of pieces for each mask; None for the recipe's `export.top_k`.
 
         Returns:
             For each mask a list of `Candidate(piece, score)`; for a list of texts, a list of these.
 
         Raises:
             TypeError: for a value that is not a text.
-            ValueError: if the model fills no masks, with what it can do, and for a text without a mask among
-                the tokens that are read.
+            ValueError: if the model fills no masks, with what it can do, for a text without a mask among the
+                tokens that are read, and for a `top_k` below 1.
         """
         client = self._client_for("fill_mask")
+        if top_k is not None and top_k != self.recipe.export.top_k:
+            client = self._client_with(top_k)
         given = [texts] if isinstance(texts, str) else checked_texts(texts)
         found = client.fill_mask(given)
         for place, (text, masks) in enumerate(zip(given, found, strict=True)):
@@ -85,6 +131,7 @@ class TextAnswers(keras.Model):
                 raise ValueError(f"texts[{place}]: {client.mask} is {where}")
         return found[0] if isinstance(texts, str) else found
 
+    @own_keywords
     def embed(self, texts: str | Sequence[str], batch_size: int = _BATCH) -> npt.NDArray[np.float32]:
         """Returns the vector of a text, float32 [width], or of each of several, float32 [texts, width].
 
@@ -113,7 +160,9 @@ class TextAnswers(keras.Model):
     ) -> "Scored": ...
     @overload
     def score(self, texts: Sequence[str], targets: Sequence[str] | None = None) -> "list[Scored]": ...
-    def score(self, texts: Any, targets: Any = None) -> Any:
+    def score(
+        self, texts: str | Sequence[str], targets: str | Sequence[str] | None = None
+    ) -> "Scored | list[Scored]":
         """Returns the probability of a text, or of each of several, as `Scored`.
 
         Args:
@@ -128,7 +177,7 @@ class TextAnswers(keras.Model):
         targets = [targets] if isinstance(targets, str) else targets
         return _one_or_all(functools.partial(client.score, targets=targets), texts)
 
-    def ask(self, signature: str, texts: Sequence[Any], **inputs: Any) -> list[dict[str, Any]]:
+    def ask(self, signature: str, texts: Sequence[str | Sequence[str]], **inputs: Inputs) -> list[Answer]:
         """Returns the answers of a signature to texts, a dict each.
 
         Args:
@@ -142,13 +191,27 @@ class TextAnswers(keras.Model):
         from firth.serving.answers import printed_fields
 
         client = self._client_for(signature)
-        for name, texts_of_input in {"texts": texts, **inputs}.items():
+        given: dict[str, Any] = {"texts": texts, **inputs}
+        for name, texts_of_input in given.items():
             if name != "parameters" and any(each is None for each in texts_of_input):
                 raise TypeError(f"{name}[{list(texts_of_input).index(None)}] is None; each text is a str")
         answer = client.signatures[client.asked(signature, texts)].describe()["answer"]
-        return [printed_fields(answer, each) for each in client.ask(signature, texts, **inputs)]
+        return [
+            printed_fields(answer, each) for each in client.ask(signature, texts, **dict[str, Any](inputs))
+        ]
 
-    def first_input(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    def inputs_of(self, signature: str) -> tuple[str, ...]:
+        """Returns the names of a signature's inputs.
+
+        Args:
+            signature: Name of a signature.
+
+        Raises:
+            ValueError: if the model has no such signature.
+        """
+        return self._client_for(signature).inputs(signature)
+
+    def first_input(self, signature: str, inputs: Mapping[str, Inputs]) -> dict[str, Inputs]:
         """Returns inputs by name as arguments of `ask`, where the first input is `texts`.
 
         Args:
@@ -164,18 +227,24 @@ class TextAnswers(keras.Model):
         return {"texts": inputs[first], **{name: each for name, each in inputs.items() if name != first}}
 
     @overload
-    def generate(self, prompts: str, details: Literal[False] = False, **values: Any) -> str: ...
+    def generate(  # type: ignore[overload-overlap]
+        self, prompts: str, details: Literal[False] = False, **values: object
+    ) -> str: ...
     @overload
     def generate(
-        self, prompts: Sequence[str], details: Literal[False] = False, **values: Any
+        self, prompts: Sequence[str], details: Literal[False] = False, **values: object
     ) -> list[str]: ...
     @overload
-    def generate(self, prompts: str, details: Literal[True], **values: Any) -> "Generated": ...
+    def generate(  # type: ignore[overload-overlap]
+        self, prompts: str, details: Literal[True], **values: object
+    ) -> "Generated": ...
     @overload
     def generate(
-        self, prompts: Sequence[str], details: Literal[True], **values: Any
+        self, prompts: Sequence[str], details: Literal[True], **values: object
     ) -> "list[Generated]": ...
-    def generate(self, prompts: Any, details: bool = False, **values: Any) -> Any:
+    def generate(
+        self, prompts: str | Sequence[str], details: bool = False, **values: object
+    ) -> "str | list[str] | Generated | list[Generated]":
         """Returns the text that the model writes after a prompt, or after each of a list.
 
         Args:
@@ -190,12 +259,12 @@ class TextAnswers(keras.Model):
         """
         if not isinstance(prompts, str):
             prompts = checked_texts(prompts, "prompts")
-        written: Any = self._generator.generate(prompts, **values)
+        written: Any = self._generator.generate(prompts, **dict[str, Any](values))
         if details:
             return written
         return written.text if isinstance(prompts, str) else [each.text for each in written]
 
-    def stream(self, prompt: str, **values: Any) -> "TextStream":
+    def stream(self, prompt: str, **values: object) -> "TextStream":
         """Returns an iterator over the pieces of a text as they are written; see `generate`.
 
         Args:
@@ -207,9 +276,9 @@ class TextAnswers(keras.Model):
             ValueError: as of `generate`.
         """
         checked_texts([prompt], "prompt")
-        return self._generator.stream(prompt, **values)
+        return self._generator.stream(prompt, **dict[str, Any](values))
 
-    def reply(self, messages: Sequence[Mapping[str, str]], **values: Any) -> str:
+    def reply(self, messages: Sequence[Mapping[str, str]], **values: object) -> str:
         """Returns the reply of a model that learned dialogues.
 
         Args:
@@ -219,7 +288,7 @@ class TextAnswers(keras.Model):
         Raises:
             ValueError: as of `generate`; for messages in an order that no dialogue has.
         """
-        written: Generated = self._generator.reply(messages, **values)
+        written: Generated = self._generator.reply(messages, **dict[str, Any](values))
         return written.text
 
     def forget_graphs(self) -> None:
@@ -236,25 +305,42 @@ class TextAnswers(keras.Model):
             served = self.served
             from firth.serving.model_client import ModelClient
 
-            self._kept["client"] = ModelClient(served)
+            self._kept["client"] = ModelClient(served, in_graph=not self._engine)
         client: ModelClient = self._kept["client"]
         return client
 
     @property
-    def _generator(self) -> "Generator":
+    def _generator(self) -> "TextGenerator":
         if "generator" not in self._kept:
             tokenizer = self.tokenizer
+            from firth.generation.engines import load_generator
             from firth.generation.framing import NoTextError
             from firth.generation.generator import Generator
 
             if keras.backend.backend() != "tensorflow":
                 raise self._cannot("generate")
             try:
-                self._kept["generator"] = Generator(self.network, tokenizer, self.recipe)
+                self._kept["generator"] = (
+                    load_generator(self._bundle(), **self._engine)
+                    if self._engine
+                    else Generator(self.network, tokenizer, self.recipe)
+                )
             except NoTextError:
                 raise self._cannot("generate") from None
-        generator: Generator = self._kept["generator"]
+        generator: TextGenerator = self._kept["generator"]
         return generator
+
+    def _client_with(self, top_k: int) -> "ModelClient":
+        """Returns the client that proposes as many pieces for each mask."""
+        key = f"client of {top_k}"
+        if key not in self._kept:
+            from firth.serving.model_client import ModelClient
+
+            export = Export.of({**self.recipe.export.model_dump(), "top_k": top_k})
+            recipe = self.recipe.model_copy(update={"export": export})
+            self._kept[key] = ModelClient(dataclasses.replace(self.served, recipe=recipe))
+        client: ModelClient = self._kept[key]
+        return client
 
     def _client_for(self, name: str) -> "ModelClient":
         if name not in self._client.signatures:

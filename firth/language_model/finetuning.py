@@ -1,8 +1,10 @@
 """Fine-tuning in this process; see `LanguageModel.finetune`."""
 
+import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,10 +77,34 @@ def finetune(
             *recipe_options(overrides),
         ]
         stated, _ = load_adapting_with_places(None, options)
-        recipe, found = read_for(stated)
-        # Targets that the tokenizer cannot write are refused as by the command.
-        target_sentences(recipe, found)
+        with _naming_arguments({name: data[name] for name in ("train", "eval")}, place):
+            recipe, found = read_for(stated)
+            # Targets that the tokenizer cannot write are refused as by the command.
+            target_sentences(recipe, found)
         return train_in_process(recipe, task_rows(recipe, found, place), place, verbose, merge)
+
+
+@contextlib.contextmanager
+def _naming_arguments(paths: Mapping[str, Any], folder: str) -> Iterator[None]:
+    """Errors of records name the argument that held them instead of the file that they were written to."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        for name, path in paths.items():
+            if path == _written(folder, name):
+                parts = re.split(f"{re.escape(path)}:(\\d+)", text)
+                # Every other part is the number of a line, from 1.
+                parts[1::2] = [f"{name}[{int(each) - 1}]" for each in parts[1::2]]
+                text = "".join(parts).replace(path, name)
+        if text == str(error):
+            raise
+        raise ValueError(text) from None
+
+
+def _written(folder: str, name: str) -> str:
+    """Returns the path of the file of an argument's records."""
+    return os.path.join(folder, f"{name}.jsonl")
 
 
 def bundle_of(model: TextAnswers, folder: str) -> str:
@@ -107,8 +133,9 @@ def _flat(columns: Iterable[str | Sequence[str]]) -> list[str]:
 def _file_of(data: Any, columns: Mapping[str, str], folder: str, name: str) -> str:
     """Returns the path of a file of records, which is written if it is not given."""
     if is_path(data):
-        return os.path.abspath(os.fspath(data))
-    path = os.path.join(folder, f"{name}.jsonl")
+        given = os.fspath(data)
+        return os.path.abspath(given) if storage.is_local(given) else given
+    path = _written(folder, name)
     lines = (json.dumps(each, ensure_ascii=False) for each in list_records(data, columns, name))
     storage.write_text(path, "".join(f"{line}\n" for line in lines))
     return path

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from firth import features as names
-from firth.language_model.texts import check_labels, is_path, list_rows
-from firth.models.backbone_with_heads import WEIGHTS
+from firth.language_model.texts import check_labels, is_path, is_table, list_rows
+from firth.models.goal_training import WEIGHTS
 
 if TYPE_CHECKING:
     from firth.language_model.model import LanguageModel
@@ -49,7 +49,7 @@ def has_features(data: Any) -> bool:
     if (spec := getattr(data, "element_spec", None)) is not None:
         first = spec[0] if isinstance(spec, tuple) else spec
         return isinstance(first, Mapping) and has_features(first)
-    if is_path(data) or isinstance(data, Sequence) or hasattr(data, "columns"):
+    if is_path(data) or isinstance(data, Sequence) or is_table(data):
         return False
     # Arrays, series and tensors are of texts; generators and Keras's own datasets give features.
     return not hasattr(data, "dtype")

@@ -1,9 +1,11 @@
 """The language model: a Keras model with its tokenizer and its recipe inside."""
 
+import importlib.util
 import os
 import pathlib
+import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import keras
 
@@ -11,10 +13,24 @@ from firth import storage
 from firth.language_model.adapting import AdaptableModel
 from firth.language_model.fitting import evaluate_data, fit_data, has_features
 from firth.language_model.texts import checked_texts, list_rows
+from firth.language_model.types import (
+    Answer,
+    Config,
+    DType,
+    Features,
+    Labels,
+    Logits,
+    Losses,
+    Path,
+    Rows,
+    Tensor,
+    TrainingData,
+)
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.backbones.backbone import Backbone
 from firth.models.builders import build_model
 from firth.models.features_model import MissingFeatureError, Specs
+from firth.models.goal_training import GoalTraining
 from firth.models.predictions import Predictions
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
@@ -26,7 +42,7 @@ _TOKENIZER = "tokenizer"
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class LanguageModel(AdaptableModel):
+class LanguageModel(GoalTraining, AdaptableModel):
     """A Keras model of a backbone and its heads, with its tokenizer and its recipe.
 
     `firth.load` opens one, `firth.create` and `firth.pretrain` make one, `finetune` adapts it. Texts go in as
@@ -55,13 +71,14 @@ class LanguageModel(AdaptableModel):
         recipe: RunRecipe,
         tokenizer: "AnyTokenizer | None" = None,
         network: BackboneWithHeads | None = None,
-        dtype: Any = None,
-        **kwargs: Any,
+        dtype: DType = None,
+        **kwargs: object,
     ) -> None:
         network = build_model(recipe, dtype) if network is None else network
         super().__init__(dtype=network.dtype_policy, **kwargs)
         self.recipe = recipe
         self.network = network
+        self._loss_weights = recipe.goal.losses
         self.preprocessor = None
         if tokenizer is not None:
             self._set_tokenizer(tokenizer)
@@ -78,7 +95,7 @@ class LanguageModel(AdaptableModel):
         """Features that the backbone reads."""
         return self.network.feature_specs
 
-    def call(self, features: Mapping[str, Any], training: bool | None = None) -> Any:
+    def call(self, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the predictions of each loss, or its logits if the features hold no labels.
 
         Args:
@@ -90,11 +107,19 @@ class LanguageModel(AdaptableModel):
         except MissingFeatureError:
             return self.network.logits(features, training=training)
 
-    def compile(self, optimizer: Any = "adamw", **kwargs: Any) -> None:
+    def compile(
+        self,
+        optimizer: str | keras.optimizers.Optimizer = "adamw",
+        loss: None = None,
+        metrics: None = None,
+        **kwargs: object,
+    ) -> None:
         """Prepares `fit` and `evaluate`; the loss and its metrics follow from the recipe's goal.
 
         Args:
             optimizer: A Keras optimizer, or its name.
+            loss: None: the goal is the loss.
+            metrics: None: they follow from the goal.
             **kwargs: The other arguments of `keras.Model.compile`, without those of losses and metrics.
 
         Raises:
@@ -104,10 +129,11 @@ class LanguageModel(AdaptableModel):
             raise ValueError("sampler: generate takes it, as in generate(prompt, top_k=5, temperature=0.8)")
         # LoRA of `backbone.enable_lora` is not in graphs that were made before.
         self.forget_graphs()
-        self.network.compile(optimizer, **kwargs)
-        super().compile(optimizer=self.network.optimizer, **kwargs)
+        super().compile(optimizer, loss, metrics, **kwargs)
 
-    def fit(self, x: Any = None, y: Any = None, **kwargs: Any) -> keras.callbacks.History:
+    def fit(
+        self, x: TrainingData | None = None, y: Labels | None = None, **kwargs: object
+    ) -> keras.callbacks.History:
         """Trains as `keras.Model.fit` does, on texts or on batches of features.
 
         Args:
@@ -117,7 +143,7 @@ class LanguageModel(AdaptableModel):
         """
         return super().fit(**fit_data(self, x, y, kwargs))
 
-    def evaluate(self, x: Any = None, y: Any = None, **kwargs: Any) -> Any:
+    def evaluate(self, x: TrainingData | None = None, y: Labels | None = None, **kwargs: object) -> Losses:
         """Returns the means over the data, floats, as `keras.Model.evaluate` does.
 
         A model that was not compiled is compiled first, as `compile()` does it.
@@ -129,10 +155,16 @@ class LanguageModel(AdaptableModel):
         """
         if not self.compiled:
             self.compile()
-        found = super().evaluate(**evaluate_data(self, x, y, kwargs))
-        return keras.tree.map_structure(float, found)
+        found: Losses = keras.tree.map_structure(float, super().evaluate(**evaluate_data(self, x, y, kwargs)))
+        return found
 
-    def predict(self, x: Any, **kwargs: Any) -> Any:
+    @overload
+    def predict(self, x: str, **kwargs: object) -> Answer: ...  # type: ignore[overload-overlap]
+    @overload
+    def predict(self, x: Features, **kwargs: object) -> Logits: ...  # type: ignore[overload-overlap]
+    @overload
+    def predict(self, x: Rows, **kwargs: object) -> list[Answer]: ...
+    def predict(self, x: str | Features | Rows, **kwargs: object) -> Answer | Logits | list[Answer]:
         """Returns the answers to texts, or the logits of each loss of features.
 
         Args:
@@ -155,15 +187,20 @@ class LanguageModel(AdaptableModel):
         """
         if has_features(x):
             return self.network.predict(x, **kwargs)
+        given = dict[str, Any](kwargs)
         if isinstance(x, str):
-            return self.ask(self.signatures[0], [x], **kwargs)[0]
+            return self.ask(self.signatures[0], [x], **given)[0]
         rows = list_rows(x, "x")
         if not isinstance(rows[0], Mapping):
-            return self.ask(self.signatures[0], checked_texts(rows, "x"), **kwargs)
-        inputs = {name: [row.get(name) for row in rows] for name in rows[0]}
-        return self.ask(self.signatures[0], **self.first_input(self.signatures[0], inputs), **kwargs)
+            return self.ask(self.signatures[0], checked_texts(rows, "x"), **given)
+        # Records have more columns than the signature reads, such as labels.
+        read = self.inputs_of(self.signatures[0])
+        columns = [name for name in rows[0] if name in read] or list(rows[0])
+        inputs: dict[str, Any] = {name: [row.get(name) for row in rows] for name in columns}
+        given |= self.first_input(self.signatures[0], inputs)
+        return self.ask(self.signatures[0], **given)
 
-    def summary(self, *args: Any, expand_nested: bool = True, **kwargs: Any) -> None:
+    def summary(self, *args: object, expand_nested: bool = True, **kwargs: object) -> None:
         """Prints the layers of the model, as `keras.Model.summary` does.
 
         Args:
@@ -173,20 +210,15 @@ class LanguageModel(AdaptableModel):
         """
         super().summary(*args, expand_nested=expand_nested, **kwargs)
 
-    @property
-    def metrics(self) -> list[keras.metrics.Metric]:
-        """Keras's own metrics and, after `compile`, those of the goal."""
-        return [*super().metrics, *self.network.goal_metrics]
-
     def compute_loss(
         self,
-        x: Any = None,
-        y: Any = None,
-        y_pred: Any = None,
-        sample_weight: Any = None,
-        training: Any = True,
-    ) -> Any:
-        """Returns the loss of one batch, a float32 scalar.
+        x: Features | None = None,
+        y: Labels | None = None,
+        y_pred: Mapping[str, Predictions] | None = None,
+        sample_weight: Tensor | None = None,
+        training: bool = True,
+    ) -> Tensor:
+        """Returns the loss of one batch, a float32 scalar; labels and weights are features.
 
         Args:
             x: Features of the batch.
@@ -197,56 +229,30 @@ class LanguageModel(AdaptableModel):
 
         Raises:
             MissingFeatureError: for features without labels, as `preprocessor` makes them.
+            ValueError: for targets or weights that are not among the features.
         """
-        if not all(isinstance(each, Predictions) for each in y_pred.values()):
+        if not all(isinstance(each, Predictions) for each in (y_pred or {}).values()):
             raise MissingFeatureError(
                 f"{self.name}: the features have no labels; fit and evaluate make those of texts"
             )
-        return self.network.compute_loss(x, y, y_pred, sample_weight, training)
+        return super().compute_loss(x, y, y_pred, sample_weight, training)
 
-    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:
-        """Returns the means so far of this epoch.
-
-        Args:
-            x: Features of the batch; not read.
-            y: Targets; not read.
-            y_pred: Predictions by name of the loss, as the call returns them.
-            sample_weight: Weights; not read.
-        """
-        return self.network.compute_metrics(x, y, y_pred, sample_weight)
-
-    def get_metrics_result(self) -> dict[str, Any]:
-        """Returns the means so far of this epoch."""
-        return self.network.get_metrics_result()
-
-    def get_compile_config(self) -> dict[str, Any]:
-        """Returns the arguments of `compile` for a saved model; empty if it was not compiled."""
-        return self.network.get_compile_config()
-
-    def compile_from_config(self, config: dict[str, Any]) -> None:
-        """Compiles a loaded model as it was when it was saved.
-
-        Args:
-            config: Config that `get_compile_config` returned.
-        """
-        self.compile(**keras.saving.deserialize_keras_object(config))
-        self.optimizer.build(self.trainable_variables)
-
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The recipe as JSON, and the dtype; the tokenizer is saved as assets."""
         return {**keras.layers.Layer.get_config(self), "recipe": self.recipe.to_json()}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> "LanguageModel":
+    def from_config(cls, config: Config, custom_objects: Mapping[str, type] | None = None) -> "LanguageModel":
         """Returns the model of a config, without its tokenizer.
 
         Args:
             config: Config that `get_config` returned.
             custom_objects: Classes by name; not read.
         """
-        recipe = run_recipe_from_json(config["recipe"])
-        kept = {name: config[name] for name in ("name", "trainable") if name in config}
-        policy = keras.saving.deserialize_keras_object(config["dtype"])
+        given = dict[str, Any](config)
+        recipe = run_recipe_from_json(given["recipe"])
+        kept = {name: given[name] for name in ("name", "trainable") if name in given}
+        policy = keras.saving.deserialize_keras_object(given["dtype"])
         return cls(recipe, dtype=policy, **kept)
 
     def save_assets(self, inner_path: str) -> None:
@@ -268,6 +274,9 @@ class LanguageModel(AdaptableModel):
         """
         folder = os.path.join(inner_path, _TOKENIZER)
         if storage.is_folder(folder):
+            if importlib.util.find_spec("tensorflow") is None:
+                warnings.warn("without TensorFlow the model reads features, and no texts", stacklevel=2)
+                return
             from firth.tokenizers import load_tokenizer
 
             self._set_tokenizer(load_tokenizer(folder))
@@ -277,7 +286,7 @@ class LanguageModel(AdaptableModel):
 
         self.preprocessor = Preprocessor(tokenizer, self.recipe)
 
-    def save(self, filepath: str | os.PathLike[str], *args: Any, **kwargs: Any) -> None:
+    def save(self, filepath: Path, *args: object, **kwargs: object) -> None:
         """Writes the model: a bundle, which `firth.load` opens, or Keras's own file for a name in `.keras`.
 
         Args:
@@ -297,7 +306,7 @@ class LanguageModel(AdaptableModel):
         else:
             write_bundle_of(self, filepath)
 
-    def export(self, filepath: str | os.PathLike[str], format: str = "saved_model", **kwargs: Any) -> None:
+    def export(self, filepath: Path, format: str = "saved_model", **kwargs: object) -> None:
         """Writes the model for use without firth: by default the SavedModel that a pipeline serves.
 
         Args:

@@ -1,13 +1,17 @@
 """Opens models wherever they are kept, makes new ones, and writes bundles."""
 
+import importlib.util
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from firth import storage
+from firth.generation.engines import ENGINES, check_engine
 from firth.interop.formats import FORMATS, Format
 from firth.language_model.answers import TextAnswers
 from firth.language_model.model import LanguageModel
+from firth.language_model.other_names import own_keywords
+from firth.language_model.types import DType, Overrides, Path, TokenizerSource
 from firth.models.bundle import load_model, read_recipe, save_model
 from firth.recipes.reading.bundles import NoBundleError, locate_bundle, runs_root
 from firth.recipes.reading.families import preset_names
@@ -18,10 +22,21 @@ from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 
+if TYPE_CHECKING:
+    from firth.tokenizers.storage import AnyTokenizer
+
 _SHOWN = 6
+KERAS = next(iter(ENGINES))
 
 
-def load(where: str | os.PathLike[str], dtype: Any = None) -> LanguageModel:
+@own_keywords
+def load(
+    where: Path,
+    dtype: DType = None,
+    engine: str = KERAS,
+    quantization: str | None = None,
+    cache: Path | None = None,
+) -> LanguageModel:
     """Opens a language model with its tokenizer.
 
     Args:
@@ -29,10 +44,15 @@ def load(where: str | os.PathLike[str], dtype: Any = None) -> LanguageModel:
             of a bundle, also in a bucket (`gs://`, `s3://`); a folder of Hugging Face, KerasHub, ELMo or a
             TensorFlow checkpoint of BERT and its like; or a `.keras` file.
         dtype: A Keras dtype or policy instead of the recipe's `training.precision`.
+        engine: Library that answers: `keras`, or `ctranslate2`, which writes (`generate`, `stream`, `reply`)
+            and embeds, for a run or a bundle.
+        quantization: Type of the engine's weights, such as `int8`, for CTranslate2.
+        cache: Folder in which CTranslate2's model is kept instead of the user's.
 
     Raises:
         NoBundleError: if there is no model, with what was found instead, or the nearest name. It is a
             ValueError.
+        ValueError: for an unknown engine, with the nearest, and for one that does not run such a model.
         firth.models.BundleError: if the files are damaged.
         firth.interop.errors.InteropError: if a model of another library cannot be expressed here.
 
@@ -42,8 +62,14 @@ def load(where: str | os.PathLike[str], dtype: Any = None) -> LanguageModel:
         model.fill_mask("Return the [MASK] of the array.")
     """
     given = os.fspath(where)
+    check_engine(engine)
+    if engine == KERAS and quantization is not None:
+        raise ValueError(f"quantization: the engine {KERAS} has dtype instead")
+    options = {"quantization": quantization, "cache": cache}
     if given.endswith(".keras"):
+        check_bundle_alone(given, engine)
         return _load_keras(given)
+    need_tensorflow("firth.load")
     try:
         bundle = locate_bundle(given, runs_root())
     except NoBundleError as error:
@@ -62,15 +88,19 @@ def load(where: str | os.PathLike[str], dtype: Any = None) -> LanguageModel:
             ) from None
         if (found := _format_of(given)) is None:
             raise NoBundleError(f"{error}; {_contents(given)}") from None
+        check_bundle_alone(given, engine)
         return _load_format(found, given, dtype)
-    return _load_bundle(bundle, dtype)
+    model = _load_bundle(bundle, dtype)
+    model.run_by(engine, options)
+    return model
 
 
+@own_keywords
 def create(
-    recipe: str | os.PathLike[str] | Recipe,
-    tokenizer: Any = None,
-    overrides: Mapping[str, Any] | Sequence[str] = (),
-    dtype: Any = None,
+    recipe: Path | Recipe,
+    tokenizer: TokenizerSource = None,
+    overrides: Overrides = (),
+    dtype: DType = None,
 ) -> LanguageModel:
     """Makes a model of a preset with random weights, drawn from the recipe's seed.
 
@@ -90,6 +120,8 @@ def create(
     >>> firth.create("bert_tiny", overrides={"tokenizer.vocabulary_size": 100}).backbone.width
     128
     """
+    if tokenizer is not None:
+        need_tensorflow("a tokenizer")
     found = tokenizer_of(tokenizer)
     options = recipe_options(overrides)
     if found is not None:
@@ -97,7 +129,22 @@ def create(
     return LanguageModel(read_recipe_with(recipe, options), found, dtype=dtype)
 
 
-def recipe_options(overrides: Mapping[str, Any] | Sequence[str]) -> list[Any]:
+def check_bundle_alone(path: str, engine: str) -> None:
+    """Raises ValueError for an engine other than Keras, which reads bundles alone."""
+    if engine != KERAS:
+        raise ValueError(f"engine: {engine} runs a bundle, which model.save(folder) makes of {path}")
+
+
+def need_tensorflow(name: str) -> None:
+    """Raises ImportError if TensorFlow is not installed, which splits texts into tokens."""
+    if importlib.util.find_spec("tensorflow") is None:
+        raise ImportError(
+            f"{name} needs TensorFlow, which reads texts; without it firth.create makes a model that is "
+            "trained and evaluated on features, and firth.load opens its .keras file"
+        )
+
+
+def recipe_options(overrides: Overrides) -> list[Option | str]:
     """Returns overrides of a recipe's values as `load_recipe` takes them.
 
     Example:
@@ -110,7 +157,7 @@ def recipe_options(overrides: Mapping[str, Any] | Sequence[str]) -> list[Any]:
     return list(overrides)
 
 
-def tokenizer_option(tokenizer: Any) -> Option:
+def tokenizer_option(tokenizer: "AnyTokenizer") -> Option:
     """Returns the option of a recipe's tokenizer that says which one is used."""
     config = {"kind": tokenizer.kind, **tokenizer.recipe_settings}
     return Option("tokenizer", {**config, "vocabulary_size": tokenizer.vocabulary_size()}, "tokenizer")
@@ -138,7 +185,7 @@ def check_merged(model: TextAnswers) -> None:
         raise ValueError(f"{model.recipe.name} has an adapter: call merge() first, or save_adapter()")
 
 
-def read_recipe_with(recipe: str | os.PathLike[str] | Recipe | None, options: Sequence[Any]) -> Recipe:
+def read_recipe_with(recipe: Path | Recipe | None, options: Sequence[Option | str]) -> Recipe:
     """Returns the recipe of a preset, of a file, or a recipe itself, with options; None for options alone."""
     if not isinstance(recipe, Recipe):
         return load_recipe(recipe, options)
@@ -150,7 +197,7 @@ def read_recipe_with(recipe: str | os.PathLike[str] | Recipe | None, options: Se
         return load_recipe(path, options)
 
 
-def tokenizer_of(tokenizer: Any) -> Any:
+def tokenizer_of(tokenizer: TokenizerSource) -> "AnyTokenizer | None":
     """Returns a tokenizer, or that of a folder or of a model."""
     if isinstance(tokenizer, LanguageModel):
         return tokenizer.tokenizer
@@ -161,7 +208,7 @@ def tokenizer_of(tokenizer: Any) -> Any:
     return load_tokenizer(tokenizer)
 
 
-def _load_bundle(bundle: str, dtype: Any) -> LanguageModel:
+def _load_bundle(bundle: str, dtype: DType) -> LanguageModel:
     from firth.tokenizers import load_tokenizer
 
     with storage.local_copy(bundle) as local:
@@ -172,7 +219,7 @@ def _load_bundle(bundle: str, dtype: Any) -> LanguageModel:
     return model
 
 
-def _load_format(found: Format, folder: str, dtype: Any) -> LanguageModel:
+def _load_format(found: Format, folder: str, dtype: DType) -> LanguageModel:
     name = os.path.basename(os.path.abspath(folder))
     with storage.scratch_folder() as scratch:
         bundle = os.path.join(scratch, "bundle")

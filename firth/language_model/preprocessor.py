@@ -1,13 +1,15 @@
 """The preprocessor of a language model: texts become the features that the model reads."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import keras
 import tensorflow as tf
 
+from firth.language_model.other_names import own_keywords
 from firth.language_model.texts import checked_texts
+from firth.language_model.types import Tensor
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.served_model import Served
 
@@ -40,7 +42,8 @@ class Preprocessor:
         """Tokens of the longest row, special ones included; the rest of a text is cut."""
         return self._served.row_length
 
-    def __call__(self, texts: Any) -> dict[str, Any]:
+    @own_keywords
+    def __call__(self, texts: str | Sequence[str] | Tensor) -> dict[str, Tensor]:
         """Returns the features of texts by name, int32 [batch, longest], padded to the longest of the batch.
 
         Args:

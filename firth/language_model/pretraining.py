@@ -1,15 +1,18 @@
 """Pre-training in this process: `firth.pretrain`."""
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
 
-from firth.language_model.finetuning import bundle_of
 from firth.language_model.model import LanguageModel
-from firth.language_model.opening import read_recipe_with, recipe_options, tokenizer_of, tokenizer_option
-from firth.language_model.rows import SOURCE, RowFiles, corpus_rows, work_folder
+from firth.language_model.opening import (
+    need_tensorflow,
+    read_recipe_with,
+    recipe_options,
+    tokenizer_of,
+    tokenizer_option,
+)
+from firth.language_model.other_names import own_keywords
 from firth.language_model.texts import TEXT, is_path, list_texts
-from firth.language_model.training import train_in_process
+from firth.language_model.types import Overrides, Path, Texts, TokenizerSource
 from firth.recipes.reading.raw_recipes import Option
 from firth.recipes.run.recipe import Recipe
 
@@ -17,16 +20,17 @@ from firth.recipes.run.recipe import Recipe
 _RECORD_KINDS = {".jsonl": "jsonl", ".parquet": "parquet", ".csv": "csv"}
 
 
+@own_keywords
 def pretrain(
-    recipe: str | os.PathLike[str] | Recipe | None = None,
-    texts: Any = None,
+    recipe: Path | Recipe | None = None,
+    texts: Texts | None = None,
     steps: int | None = None,
     text: str = TEXT,
-    tokenizer: Any = None,
-    overrides: Mapping[str, Any] | Sequence[str] = (),
-    folder: str | os.PathLike[str] | None = None,
+    tokenizer: TokenizerSource = None,
+    overrides: Overrides = (),
+    folder: Path | None = None,
     verbose: bool = True,
-    base: Any = None,
+    base: LanguageModel | Path | None = None,
 ) -> LanguageModel:
     """Trains a model on raw text in this process, without TFX: cleaning, tokenizer, rows, training.
 
@@ -66,6 +70,11 @@ def pretrain(
         raise TypeError(
             f"recipe is of the type {type(recipe).__name__}; give the name of a preset first, and texts=..."
         )
+    need_tensorflow("firth.pretrain")
+    from firth.language_model.finetuning import bundle_of
+    from firth.language_model.rows import SOURCE, RowFiles, corpus_rows, work_folder
+    from firth.language_model.training import train_in_process
+
     options = recipe_options(overrides)
     given: list[str] | None = None
     if is_path(texts):

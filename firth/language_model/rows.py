@@ -82,7 +82,7 @@ def corpus_rows(recipe: Recipe, texts: Sequence[str] | None, folder: str, tokeni
         firth.corpus.CorpusError: if no document is left, or none for one of the splits.
     """
     for name in ("corpus", "documents", "rows"):
-        # Of other texts, or of a call that was killed.
+        # A call with other texts, or one that was killed, may have left files.
         storage.remove(os.path.join(folder, name))
     read = os.path.join(folder, "corpus")
     splits = {name: os.path.join(folder, "documents", f"Split-{name}") for name in SPLITS}

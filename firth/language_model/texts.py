@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from firth.recipes.base.errors import suggest
 
@@ -10,9 +10,14 @@ TEXT = "text"
 LABEL = "label"
 
 
-def is_path(data: Any) -> bool:
+def is_path(data: object) -> TypeGuard[str | os.PathLike[str]]:
     """Returns true for the path of a file, or a pattern of paths."""
     return isinstance(data, str | os.PathLike)
+
+
+def is_table(data: Any) -> bool:
+    """Returns true for a DataFrame, and for a table of `datasets`."""
+    return hasattr(data, "columns") or hasattr(data, "column_names")
 
 
 def checked_texts(texts: Any, name: str = "texts") -> list[str]:
@@ -153,12 +158,16 @@ def _rows(data: Any, name: str) -> Iterator[Any]:
     elif hasattr(data, "as_numpy_iterator"):
         yield from map(_decoded, _one_by_one(data).as_numpy_iterator())
     elif isinstance(data, Mapping):
+        if splits := [each for each, values in data.items() if is_table(values)]:
+            raise ValueError(f"{name} holds the splits {', '.join(map(repr, splits))}; give one of them")
         # Columns, as pandas and datasets take them.
         counts = {column: len(values) for column, values in data.items()}
         if len({*counts.values()}) > 1:
             found = ", ".join(f"{column!r} has {count}" for column, count in counts.items())
             raise ValueError(f"the columns of {name} differ in length: {found}")
         yield from (dict(zip(data, row)) for row in zip(*data.values(), strict=True))
+    elif hasattr(data, "column_names"):
+        yield from _named_classes(data)
     elif isinstance(data, str | bytes) or not isinstance(data, Iterable):
         raise TypeError(
             f"{name} is of the type {type(data).__name__}; give a list, a DataFrame, a datasets.Dataset, a "
@@ -166,6 +175,32 @@ def _rows(data: Any, name: str) -> Iterator[Any]:
         )
     else:
         yield from plain_value(data.numpy()) if hasattr(data, "numpy") else data
+
+
+def _named_classes(dataset: Any) -> Iterator[Any]:
+    """Yields the rows of a `datasets.Dataset`, the names of its classes instead of their numbers."""
+    named = {}
+    for column, kind in (dataset.features or {}).items():
+        # Lists of classes, such as tags, hold their kind.
+        kind = getattr(kind, "feature", kind)
+        if hasattr(kind, "int2str"):
+            named[column] = kind.names
+    for row in dataset:
+        if not isinstance(row, Mapping):
+            yield row
+            continue
+        yield {
+            **row,
+            **{column: _class_names(row[column], named[column]) for column in named if column in row},
+        }
+
+
+def _class_names(value: Any, names: Sequence[str]) -> Any:
+    value = plain_value(value)
+    if isinstance(value, list):
+        return [_class_names(each, names) for each in value]
+    # `datasets` writes -1 for a label that is not known.
+    return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
 
 
 def _one_by_one(dataset: Any) -> Any:

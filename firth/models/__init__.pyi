@@ -1,6 +1,5 @@
 from .additions.addition_kinds import ADDITIONS as ADDITIONS
 from .additions.addition_places import TuningError as TuningError
-from .backbone_with_heads import PretrainingModel as PretrainingModel, TaskModel as TaskModel
 from .backbones.bilstm import BiLSTMBackbone as BiLSTMBackbone, BiLSTMConfig as BiLSTMConfig
 from .backbones.causal_transformer import (
     CausalTransformerBackbone as CausalTransformerBackbone,
@@ -25,6 +24,7 @@ from .builders import (
 )
 from .bundle import BundleError as BundleError, load_model as load_model, save_model as save_model
 from .elmo_import import load_elmo as load_elmo
+from .goal_models import PretrainingModel as PretrainingModel, TaskModel as TaskModel
 from .model_kinds import BACKBONES as BACKBONES, HEADS as HEADS
 from .predictions import (
     Predictions as Predictions,

@@ -1,7 +1,7 @@
 """A backbone with the heads of an objective or a task."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import keras
@@ -13,21 +13,15 @@ from firth.layers.elements.noise import example_noise
 from firth.layers.elements.seeds import plain_seed, seed_generator
 from firth.layers.elements.types import Tensor
 from firth.models.features_model import FeaturesModel, Specs
+from firth.models.goal_training import GoalTraining
 from firth.models.missing_features import naming_missing
 from firth.models.model_kinds import BACKBONES, HEADS
-from firth.models.predictions import EpochMetrics, example_sums, total_loss
 from firth.models.projections import Projections
-from firth.recipes.base.recipe_type import config_of
 from firth.recipes.goals.goal import Goal
 from firth.recipes.models.model import AnyModel
-from firth.recipes.objectives.objective import AnyObjective
-from firth.recipes.tasks.task import Task
-
-# Keywords of Keras for weights, which the features hold.
-WEIGHTS = ("sample_weight", "class_weight")
 
 
-class BackboneWithHeads(FeaturesModel):
+class BackboneWithHeads(GoalTraining, FeaturesModel):
     """Features to the predictions of each loss of a goal: of an objective, or of a task.
 
     Keras's own `compile`, `fit` and `evaluate` work on it: `compile` takes an optimizer and no loss, for the
@@ -73,7 +67,6 @@ class BackboneWithHeads(FeaturesModel):
             "seed": plain_seed(seed),
         }
         self._loss_weights = goal.losses
-        self._epoch_metrics: EpochMetrics | None = None
         shared = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         self.backbone = BACKBONES[model.kind](vocabulary_size, model, **shared, name="backbone")
         self.heads = HEADS[goal.heads_key](model, goal, vocabulary_size, **shared, name="heads")
@@ -199,49 +192,6 @@ class BackboneWithHeads(FeaturesModel):
         with self._giving_logits():
             super().export(*args, **kwargs)
 
-    def compile(
-        self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, **kwargs: Any
-    ) -> None:
-        """Prepares `fit` and `evaluate`, whose metrics are those of `EpochMetrics`.
-
-        Args:
-            optimizer: A Keras optimizer, or its name.
-            loss: None: the goal is the loss.
-            metrics: None: they follow from the goal.
-            **kwargs: The other arguments of `keras.Model.compile`, without those of losses and metrics.
-
-        Raises:
-            ValueError: for a loss, metrics or weights of them.
-        """
-        ours = {"loss": loss, "metrics": metrics}
-        ours |= {name: kwargs.get(name) for name in ("loss_weights", "weighted_metrics")}
-        for name, value in ours.items():
-            if value is not None:
-                raise ValueError(
-                    f"{type(self).__name__}: `{name}` follows from the {self._goal_key}; leave it out. "
-                    f"Received: {name}={value!r}"
-                )
-        if not self.built:
-            self.build()
-        super().compile(optimizer, **kwargs)
-        self._epoch_metrics = EpochMetrics(self._loss_weights)
-
-    def get_compile_config(self) -> dict[str, Any]:
-        """Returns the arguments of `compile` for a saved model; empty if it was not compiled."""
-        if not self.compiled:
-            return {}
-        optimizer = keras.saving.serialize_keras_object(self.optimizer)
-        return {"optimizer": optimizer, "jit_compile": self.jit_compile, "run_eagerly": self.run_eagerly}
-
-    def compile_from_config(self, config: dict[str, Any]) -> None:
-        """Compiles a loaded model as it was when it was saved.
-
-        Args:
-            config: Config that `get_compile_config` returned.
-        """
-        self.compile(**keras.saving.deserialize_keras_object(config))
-        self.optimizer.build(self.trainable_variables)
-
     def fit(self, *args: Any, **kwargs: Any) -> keras.callbacks.History:
         """Trains as `keras.Model.fit` does; see there for the arguments and the history that is returned.
 
@@ -268,60 +218,6 @@ class BackboneWithHeads(FeaturesModel):
         self._refuse(kwargs)
         return keras.tree.map_structure(float, super().evaluate(*args, **kwargs))
 
-    @property
-    def metrics(self) -> list[keras.metrics.Metric]:
-        """Keras's own metrics and, after `compile`, those of the goal."""
-        return [*super().metrics, *self.goal_metrics]
-
-    @property
-    def goal_metrics(self) -> list[keras.metrics.Metric]:
-        """The metrics of the goal; empty before `compile`."""
-        return self._epoch_metrics.metrics if self._epoch_metrics else []
-
-    def compute_loss(
-        self,
-        x: Any = None,
-        y: Any = None,
-        y_pred: Any = None,
-        sample_weight: Any = None,
-        training: bool = True,
-    ) -> Tensor:
-        """Returns the loss of one batch, a float32 scalar; labels and weights are features.
-
-        Args:
-            x: Features of the batch; not read.
-            y: Targets, which must be None: the features hold them.
-            y_pred: Predictions by name of the loss, as the call returns them.
-            sample_weight: Weights, which must be None: the features hold them.
-            training: Whether it is a training step; not read.
-
-        Raises:
-            ValueError: for targets or weights that are not among the features.
-        """
-        self._refuse({"y": y, "sample_weight": sample_weight}, ("y", "sample_weight"))
-        return total_loss(example_sums(y_pred), self._loss_weights)["loss"] + sum(self.losses)
-
-    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:
-        """Returns the means so far of this epoch; see `EpochMetrics`.
-
-        Args:
-            x: Features of the batch; not read.
-            y: Targets; not read.
-            y_pred: Predictions by name of the loss, as the call returns them.
-            sample_weight: Weights; not read.
-        """
-        self._compiled_metrics().update(y_pred)
-        return self.get_metrics_result()
-
-    def get_metrics_result(self) -> dict[str, Any]:
-        """Returns the means so far of this epoch."""
-        return self._compiled_metrics().results()
-
-    def _compiled_metrics(self) -> EpochMetrics:
-        if self._epoch_metrics is None:
-            raise ValueError(f"{type(self).__name__}: call `compile` first")
-        return self._epoch_metrics
-
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         lora = {"lora": self.backbone.lora} if self.backbone.lora else {}
@@ -341,78 +237,3 @@ class BackboneWithHeads(FeaturesModel):
             model.build()
             model.backbone.enable_lora(**config["lora"])
         return model
-
-    def _refuse(self, arguments: Mapping[str, Any], names: Sequence[str] = WEIGHTS) -> None:
-        for name in names:
-            if arguments.get(name) is not None:
-                kind = type(self).__name__
-                raise ValueError(f"{kind}: features hold labels and weights; leave out `{name}`")
-
-
-@keras.saving.register_keras_serializable(package="firth")
-class PretrainingModel(BackboneWithHeads):
-    """Features to the predictions of each loss of an objective.
-
-    Args:
-        model: The recipe's `model`, or a mapping of its values.
-        objective: The recipe's `objective`, or a mapping of its values.
-        vocabulary_size: Number of rows of the token embeddings.
-        seed: An int, or None; initial weights and dropout follow from it.
-        dtype: A Keras dtype or policy. Losses are float32 under each.
-        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
-
-    Raises:
-        ValueError: for a value of `model` or `objective` that does not fit, with the nearest valid name.
-
-    Example: see `build_pretraining_model`.
-    """
-
-    name_in_paths = "pretraining_model"
-    _goal_key = "objective"
-
-    def __init__(
-        self,
-        model: AnyModel | Mapping[str, Any],
-        objective: AnyObjective | Mapping[str, Any],
-        vocabulary_size: int,
-        seed: int | None = None,
-        dtype: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        shape = config_of("model", AnyModel, model)
-        goal = config_of("objective", AnyObjective, objective)
-        super().__init__(shape, goal, vocabulary_size, seed, dtype, **kwargs)
-
-
-class TaskModel(BackboneWithHeads):
-    """Features to the predictions of each loss of a task.
-
-    `firth.models.save_model` keeps it with its recipe; Keras's own `save` cannot, for it knows no task.
-
-    Args:
-        model: The recipe's `model`, or a mapping of its values.
-        task: The recipe's `task`.
-        vocabulary_size: Number of rows of the token embeddings.
-        seed: An int, or None; initial weights and dropout follow from it.
-        dtype: A Keras dtype or policy. Losses are float32 under each.
-        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
-
-    Raises:
-        ValueError: for a value of `model` that does not fit, with the nearest valid name.
-
-    Example: see `build_model`.
-    """
-
-    name_in_paths = "task_model"
-    _goal_key = "task"
-
-    def __init__(
-        self,
-        model: AnyModel | Mapping[str, Any],
-        task: Task,
-        vocabulary_size: int,
-        seed: int | None = None,
-        dtype: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(config_of("model", AnyModel, model), task, vocabulary_size, seed, dtype, **kwargs)

@@ -12,7 +12,8 @@ from firth.layers.elements.layer import divided_axes
 from firth.layers.elements.rematerialisation import rematerialise_blocks
 from firth.layers.elements.types import Seed
 from firth.models.additions.addition_kinds import extend_model
-from firth.models.backbone_with_heads import BackboneWithHeads, PretrainingModel, TaskModel
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.goal_models import PretrainingModel, TaskModel
 from firth.models.model_kinds import BACKBONES
 from firth.models.projections import Projections
 from firth.recipes.models.model import AnyModel

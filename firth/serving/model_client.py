@@ -22,16 +22,20 @@ class ModelClient(SignatureClient):
 
     Args:
         served: Model with its tokenizer and its recipe.
+        in_graph: False for a model of another engine, which has the hidden states alone, and no graph.
     """
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: Served, in_graph: bool = True) -> None:
         self.title = served.recipe.name
         self._served = served
+        self._in_graph = in_graph
 
     @functools.cached_property
     def signatures(self) -> dict[str, Signature]:
         """The signatures on texts by name, the default one first."""
         offered = offered_signatures(self._served)
+        if not self._in_graph:
+            return {name: each for name, each in offered.items() if not each.reads_heads}
         if keras.backend.backend() == "tensorflow":
             return offered
         # Only the states of the encoder are computed by Keras; all else of them is TensorFlow's.
@@ -39,6 +43,9 @@ class ModelClient(SignatureClient):
 
     @functools.cached_property
     def _functions(self) -> dict[str, Any]:
+        if not self._in_graph:
+            parts = self.signatures.items()
+            return {name: functools.partial(each.function, self._served) for name, each in parts}
         if keras.backend.backend() != "tensorflow":
             model, tokenizer, recipe = self._served.model, self._served.tokenizer, self._served.recipe
             served = _OtherBackend(model, tokenizer, recipe)

@@ -1,5 +1,6 @@
 """A language model of features alone, which needs no TensorFlow where Keras runs on another backend."""
 
+import importlib.util
 import sys
 
 import keras
@@ -50,3 +51,16 @@ def test_it_is_made_trained_asked_adapted_and_saved(tmp_path):
         with pytest.raises(ValueError, match="features alone"):
             ask()
     assert keras.backend.backend() == "tensorflow" or "tensorflow" not in sys.modules
+
+
+@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is not None, reason="TensorFlow is installed")
+def test_what_reads_texts_says_that_it_needs_tensorflow(tmp_path):
+    model = firth.create("bert_tiny", overrides=OVERRIDES)
+    for ask in (
+        lambda: firth.load(tmp_path),
+        lambda: firth.pretrain("bert_tiny", texts=["a"]),
+        lambda: firth.create("bert_tiny", tokenizer=tmp_path),
+        lambda: model.finetune([{"text": "a", "label": "b"}]),
+    ):
+        with pytest.raises(ImportError, match=r"needs TensorFlow.*firth\.create"):
+            ask()

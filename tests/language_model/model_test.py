@@ -1,5 +1,8 @@
 """A language model as a Keras model, and what it answers to bad input."""
 
+import logging
+import os
+import signal
 import subprocess
 import sys
 from typing import ClassVar
@@ -67,6 +70,7 @@ def test_answers_are_those_of_the_exported_model(bert):
         for mine, theirs in zip(one, other, strict=True):
             assert [each.piece for each in mine] == [each.piece for each in theirs]
             np.testing.assert_allclose([e.score for e in mine], [e.score for e in theirs], rtol=1e-4)
+        assert [len(each) for each in bert.fill_mask("a [MASK]", top_k=1)] == [1]
     vectors = bert.embed([*TEXTS, "a"], batch_size=2)
     np.testing.assert_allclose(vectors, client.embed([*TEXTS, "a"]), atol=1e-5)
     np.testing.assert_allclose(vectors[0], bert.embed(TEXTS[0], batch_size=2), atol=1e-5)
@@ -97,6 +101,15 @@ def test_answers_are_those_of_the_exported_model(bert):
         (lambda bert, gpt2: gpt2.generate("the", max_length=4), ValueError, "max_new_tokens"),
         (lambda bert, gpt2: gpt2.generate("the", num_beams=2), ValueError, "it is beams"),
         (lambda bert, gpt2: gpt2.compile(sampler="top_p"), ValueError, "generate takes it"),
+        (lambda bert, gpt2: bert.fill_mask("[MASK]", top_k=0), ValueError, "top_k"),
+        (lambda bert, gpt2: bert.embed("a", convert_to_tensor=True), TypeError, "numpy"),
+        (lambda bert, gpt2: bert.preprocessor(["a"], return_tensors="np"), TypeError, "tensors of Keras"),
+        (lambda bert, gpt2: bert.finetune(REVIEWS, num_train_epochs=1), TypeError, "epochs= takes it"),
+        (lambda bert, gpt2: bert.finetune(REVIEWS, epoch=1), TypeError, "did you mean epochs"),
+        (lambda bert, gpt2: bert.finetune(REVIEWS, task="regression"), ValueError, "train: none of 16"),
+        (lambda bert, gpt2: firth.load("a", torch_dtype="bfloat16"), TypeError, "dtype= takes it"),
+        (lambda bert, gpt2: firth.LanguageModel.from_pretrained("a"), AttributeError, "firth.load(folder)"),
+        (lambda bert, gpt2: bert.save_pretrained("a"), AttributeError, "format='hf'"),
         (lambda bert, gpt2: gpt2.generate("the", max_new_token=1), ValueError, "max_new_tokens"),
         (lambda bert, gpt2: bert.ask("clasify", ["a"]), ValueError, "embed"),
         (lambda bert, gpt2: bert.fit([]), ValueError, "x is empty"),
@@ -290,6 +303,8 @@ def test_texts_come_in_each_form_that_people_have(bert, texts):
 
 
 def test_the_records_that_are_predicted_name_the_inputs(bert):
+    with eagerly():
+        assert len(bert.predict(REVIEWS[:2])) == 2
     with eagerly(), pytest.raises(ValueError, match="no 'text'; did you mean txt"):
         bert.predict([{"txt": "a"}])
     with eagerly(), pytest.raises(TypeError, match="None"):
@@ -317,21 +332,43 @@ def test_another_backend_than_tensorflow_embeds_and_says_what_it_cannot(bert, mo
     bert.forget_graphs()
 
 
-def test_an_interrupted_training_gives_a_model(fresh, monkeypatch):
-    from firth.training import loop
+def test_ctrl_c_ends_a_training_with_a_model_that_answers(fresh):
+    class Press(logging.Handler):
+        def emit(self, record):
+            if getattr(record, "firth", {}).get("step") == 2:
+                os.kill(os.getpid(), signal.SIGINT)
 
-    made = loop.Loop.run
-
-    def run(self, batches, progress, end, left):
-        progress = made(self, batches, progress, 1, left)
-        self.termination.take(2)
-        raise self._stopped(progress)
-
-    monkeypatch.setattr(loop.Loop, "run", run)
-    with eagerly(), pytest.warns(UserWarning, match="after step 1 of"):
-        stopped = fresh.finetune(REVIEWS, epochs=4, verbose=False, overrides={"examples_per_step": 4})
+    press = Press()
+    logging.getLogger("firth.progress").addHandler(press)
+    # A process that a shell has put in the background ignores Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    every_step = {"training.log_every_steps": 1, "examples_per_step": 4}
+    try:
+        with eagerly(), pytest.warns(UserWarning, match=r"after step \d+ of 16"):
+            stopped = fresh.finetune(REVIEWS, epochs=4, overrides=every_step)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        logging.getLogger("firth.progress").removeHandler(press)
+        signal.signal(signal.SIGINT, before)
+    # The steps of a block are made together.
+    assert 2 <= stopped.history.epoch[-1] < 16
     with eagerly():
         assert stopped.predict(["the cat"])[0]["label"] in ("yes", "no")
+
+
+def test_what_is_frozen_stays_as_it_is(fresh):
+    before = [np.array(each) for each in fresh.backbone.weights]
+    fresh.backbone.trainable = False
+    with pytest.raises(ValueError, match="full trains backbone"):
+        fresh.finetune(REVIEWS, method="full")
+    with eagerly():
+        made = fresh.finetune(REVIEWS, epochs=1, learning_rate=0.1, verbose=False)
+    assert made.recipe.method.kind == "head"
+    for one, other in zip(before, made.backbone.weights, strict=True):
+        np.testing.assert_array_equal(one, np.array(other))
+    fresh.backbone.trainable, fresh.backbone.layers[0].trainable = True, False
+    with pytest.raises(ValueError, match=fresh.backbone.layers[0].name):
+        fresh.finetune(REVIEWS)
 
 
 def test_the_same_seed_gives_the_same_weights_whatever_holds_the_records(bert, tmp_path):

@@ -119,6 +119,6 @@ class Dialogue(Task):
         if self.reply_tokens >= sequences.length:
             return (
                 f"task.reply_tokens: {self.reply_tokens} with sequences.length: {sequences.length} leaves no "
-                "room for what is asked"
+                f"room for what is asked; give fewer, such as {max(sequences.length // 4, 1)}"
             )
         return ""

@@ -22,7 +22,7 @@ _DECODER_NAMES = {"cls": ("bos_token",), "sep": ("eos_token",)}
 Part = tuple[str, int]
 _A, _B = ("A", 0), ("B", 1)
 _TYPES = ("TemplateProcessing", "BertProcessing", "RobertaProcessing", "ByteLevel", "Sequence")
-# Changes where pieces stand in the text, and not which they are.
+# This post-processor changes the offsets of pieces, and no piece.
 _OF_PLACES = "ByteLevel"
 
 
