@@ -235,7 +235,10 @@ def test_all_comes_from_the_recipe():
         build_pretraining_model(tiny_recipe(shape, training=training, seed=seed)) for seed in (1, 1, 2)
     )
     assert one.compute_dtype == "bfloat16"
-    assert build_pretraining_model(tiny_recipe(shape, training=training), dtype="float32").compute_dtype == "float32"
+    assert (
+        build_pretraining_model(tiny_recipe(shape, training=training), dtype="float32").compute_dtype
+        == "float32"
+    )
     hidden = [numpy(model.backbone(make_features("bert"))) for model in (one, two, other)]
     np.testing.assert_array_equal(hidden[0], hidden[1])
     assert not np.array_equal(hidden[0], hidden[2])

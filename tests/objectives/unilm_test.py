@@ -62,7 +62,7 @@ def test_who_sees_whom():
         np.testing.assert_array_equal(visible(np.array(order), documents)[real], expected[name][real], name)
 
 
-def made_often(config, count=1500, length=64):
+def made_often(config, count=700, length=64):
     objective = OBJECTIVES["unilm"](config, Sequences(length=length, max_documents=1), TOKENIZER)
     tokens = 5 + np.arange(objective.raw_length) % 9
     one = row(tokens, [objective.raw_length], [1], objective.raw_length, 1)

@@ -24,8 +24,8 @@ SHAPE = BiLSTMConfig.model_validate(
 )
 
 
-def make_model(negatives=None, **changes):
-    model = {**SHAPE.model_dump(), **changes}
+def make_model(negatives=None, layers=1, **changes):
+    model = {**SHAPE.model_dump(), "layers": layers, **changes}
     objective = BidirectionalLM(negatives=negatives).model_dump()
     made = PretrainingModel(model, objective, VOCABULARY, seed=3)
     made.build()
@@ -58,7 +58,7 @@ def part(features, start, end):
 
 
 def test_packed_equals_alone_and_padding_changes_nothing():
-    backbone = make_model().backbone
+    backbone = make_model(layers=2).backbone
     features = make_features((5, 3, 1))
     together = numpy(backbone.layer_outputs(features))
     for start, end in ((0, 5), (5, 8), (8, 9)):
@@ -86,7 +86,7 @@ def test_each_half_reads_one_side():
 
 
 def test_the_first_layer_is_the_words_twice():
-    backbone = make_model().backbone
+    backbone = make_model(layers=2).backbone
     features = make_features((4,))
     words = numpy(backbone.words(features))
     found = numpy(backbone.layer_outputs(features))
@@ -95,8 +95,8 @@ def test_the_first_layer_is_the_words_twice():
 
 
 def test_skip_connections_begin_with_the_second_layer():
-    with_skips = make_model().backbone
-    without = make_model(skip_connections=False).backbone
+    with_skips = make_model(layers=2).backbone
+    without = make_model(layers=2, skip_connections=False).backbone
     features = make_features((4,))
     one, other = (numpy(each.layer_outputs(features))[:, :, :4] for each in (with_skips, without))
     np.testing.assert_allclose(one[:, :2], other[:, :2], atol=1e-6)
@@ -156,7 +156,7 @@ def test_every_weight_gets_a_gradient(negatives):
 
 
 def without_dropout(**changes):
-    return make_model(dropout=0.0, **changes).backbone
+    return make_model(dropout=0.0, layers=2, **changes).backbone
 
 
 def test_states_are_carried_in_training_alone():

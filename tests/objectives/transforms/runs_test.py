@@ -10,7 +10,7 @@ from firth.objectives.transforms.runs import (
     uniform_lengths,
 )
 
-SEEDS = np.stack([np.zeros(2000, int), np.arange(2000)], axis=1)
+SEEDS = np.stack([np.zeros(1000, int), np.arange(1000)], axis=1)
 
 
 def over_seeds(function, dtype, seeds=SEEDS):
