@@ -10,7 +10,7 @@ import pytest
 
 from tests.lookups import remember_arguments_of_layers, remember_protocols, remember_tracebacks
 from tests.shared_data import missing_data, twin_problem
-from tests.worker_memory import WorkerMemory
+from tests.worker_memory import WorkerMemory, forget_custom_gradients
 
 if platform.machine() == "x86_64":
     # On a CPU that is not Intel's, CTranslate2 multiplies with oneDNN, which was less exact in 8 bits.
@@ -93,6 +93,7 @@ def pytest_runtest_teardown(item, nextitem):
             helpers = [module for name, module in sys.modules.items() if name.startswith(folder_of(item))]
             for module in helpers:
                 forget_results(module)
+            forget_custom_gradients()
         MEMORY.give_back()
 
 

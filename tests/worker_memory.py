@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 # Growth that is worth looking for what can be freed.
-GROWTH_BYTES = 2**30
+GROWTH_BYTES = 2**29
 
 
 class WorkerMemory:
@@ -22,6 +22,17 @@ class WorkerMemory:
             gc.collect()
             ctypes.CDLL(None).malloc_trim(0)
             self._held = resident_bytes()
+
+
+def forget_custom_gradients() -> None:
+    """Removes the gradients of `tf.custom_gradient` from TensorFlow's registry.
+
+    It keeps one of each call in a graph to the end of the process, and with it the graph.
+    """
+    if ops := sys.modules.get("tensorflow.python.framework.ops"):
+        registered = ops.gradient_registry._registry
+        for name in [name for name in registered if name.startswith("CustomGradient-")]:
+            del registered[name]
 
 
 def resident_bytes() -> int:
