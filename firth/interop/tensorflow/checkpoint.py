@@ -27,6 +27,8 @@ _STATE = re.compile(
     r"|(^|/)(global_step|beta[12]_power|current_loss_scale|good_steps)$"
     r"|/\.OPTIMIZER_SLOT/|^(optimizer|save_counter|global_step|_optimizer)\b|^_CHECKPOINTABLE_OBJECT_GRAPH$"
 )
+# The reader of checkpoints has Python's errors for some of TensorFlow's: of a file cut short, IndexError.
+_UNREADABLE = (tf.errors.OpError, ValueError, RuntimeError, IndexError)
 # Rows of a tensor have a number in brackets after its name.
 _ROW = re.compile(r"(.*)\[(\d+)\]")
 
@@ -56,9 +58,9 @@ def _newest(folder: str) -> str:
     if not found:
         raise InteropError(f"{folder} holds no checkpoint, which is files *{INDEX} and *.data-00000-of-00001")
     if len(found) > 1 and _STATE_FILE in names:
-        said = _NEWEST.search(storage.read_text(os.path.join(folder, _STATE_FILE)))
+        line = _NEWEST.search(storage.read_text(os.path.join(folder, _STATE_FILE)))
         # The path may be another machine's.
-        newest = re.split(r"[/\\]", said[1])[-1] if said else ""
+        newest = re.split(r"[/\\]", line[1])[-1] if line else ""
         if newest in found:
             return os.path.join(folder, newest)
     steps = {name: int(step[1]) for name in found if (step := _STEP.search(name))}
@@ -93,7 +95,7 @@ class Checkpoint:
             self._reader: Any = tf.train.load_checkpoint(prefix)
             self._shapes: dict[str, list[int]] = self._reader.get_variable_to_shape_map()
             self._dtypes: dict[str, tf.DType] = self._reader.get_variable_to_dtype_map()
-        except (tf.errors.OpError, ValueError, RuntimeError) as error:
+        except _UNREADABLE as error:
             raise InteropError(f"{prefix}{INDEX} cannot be read: {_first_line(error)}") from None
         self.states = sorted(filter(self._is_state, self._shapes))
         # By the names that rules have, which may lack a scope.
@@ -153,7 +155,7 @@ class Checkpoint:
         whole, row = self._row(name)
         try:
             tensor: Array = self._reader.get_tensor(self._places[whole])
-        except (tf.errors.OpError, ValueError, RuntimeError) as error:
+        except _UNREADABLE as error:
             raise InteropError(f"{self.prefix}: {whole} cannot be read: {_first_line(error)}") from None
         return tensor if row is None else np.asarray(tensor[row])
 
@@ -175,6 +177,14 @@ def _first_line(error: Exception) -> str:
 
 
 SHARD_BYTES = 5 * 10**9
+
+
+def write_state(prefix: str) -> str:
+    """Writes the file that says which checkpoint of a folder is the newest, and returns its name."""
+    folder, name = os.path.split(prefix)
+    lines = (f'{key}: "{name}"\n' for key in ("model_checkpoint_path", "all_model_checkpoint_paths"))
+    storage.write_text(os.path.join(folder, _STATE_FILE), "".join(lines))
+    return _STATE_FILE
 
 
 def write_checkpoint(

@@ -78,8 +78,20 @@ _ONLY = {
     "SelfAttention.num_memory_heads": ("0",),
     "SelfAttention.shared_kv": ("False",),
     "DenseReluDense.use_bias": ("False",),
-    "make_layer_stack.num_layers": (),
+    "VocabEmbedding.scale_variable_like_classifier_weights": ("False",),
+    "unit_scaling_convention.value": ("False",),
 }
+# Keys whose numbers are sizes of tensors, each with the macro of a stack that has no number of its own.
+_SIZES = {
+    "Unitransformer.d_model": "d_model",
+    "DenseReluDense.hidden_size": "d_ff",
+    "SelfAttention.key_value_size": "d_kv",
+    "SelfAttention.num_heads": "num_heads",
+    "make_layer_stack.num_layers": "num_layers",
+}
+_SUBLAYERS = ("sublayer_rms_norm", "sublayer_call_layer", "sublayer_residual")
+# Those that change nothing of what is computed.
+_FREE_SUBLAYERS = ("sublayer_dropout", "sublayer_mask_padding")
 _TABLE = "shared/embedding"
 _KNOWN_LAYERS = ("SelfAttention", "EncDecAttention", "DenseReluDense")
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu_new", "silu": "silu", "swish": "silu"}
@@ -89,7 +101,7 @@ def _read_gin(path: str) -> Config:
     """Returns the bindings of a file of gin as texts, with the values of macros; no code runs."""
     text = re.sub(r"#.*", "", decoded_text(path)).replace("\\\n", " ")
     # A list may go over several lines.
-    text = re.sub(r",\s*\n\s*", ", ", text)
+    text = re.sub(r"([,\[(])\s*\n\s*", r"\1 ", text)
     found = {line[1]: line[2] for each in text.split("\n") if (line := _LINE.match(each))}
     return {
         key: found.get(value[1:], value) if value.startswith("%") else value for key, value in found.items()
@@ -106,12 +118,16 @@ def _read_t5(config: Config, checkpoint: Checkpoint | None) -> Config:
         return config
     for ending, known in _ONLY.items():
         for key, value in _bindings(config, ending):
-            if known and value.strip("'\"") not in known:
+            if value.strip("'\"") not in known:
                 raise InteropError(f"{key}: {value} cannot be expressed here, {known[0]} can")
     for key, value in _bindings(config, _LAYERS):
         for layer in re.findall(r"@([\w./]+)", value):
             if layer.split(".")[-1] not in _KNOWN_LAYERS:
                 raise InteropError(f"{key}: {layer} cannot be expressed here, {', '.join(_KNOWN_LAYERS)} can")
+    for key, value in _bindings(config, "LayerStack.sublayers_per_layer"):
+        sublayers = [name.split(".")[-1] for name in re.findall(r"@([\w./]+)", value)]
+        if sublayers and tuple(name for name in sublayers if name not in _FREE_SUBLAYERS) != _SUBLAYERS:
+            raise InteropError(f"{key}: {value} cannot be expressed here, {', '.join(_SUBLAYERS)} can")
     share_table(checkpoint, _TABLE, ("encoder/embedding", "decoder/embedding"))
     heads, buckets = checkpoint.spec(f"encoder/{_ATTENTION}/relative_attention_bias").shape
     rows, width = checkpoint.spec(_TABLE).shape
@@ -124,14 +140,19 @@ def _read_t5(config: Config, checkpoint: Checkpoint | None) -> Config:
         "num_heads": heads,
         "num_layers": _layers(checkpoint, "encoder"),
     }
-    for key, number in made.items():
-        if str(config.get(key, number)) != str(number):
-            raise InteropError(f"{key}: {config[key]} is not that of the tensors, {number}")
+    decoder_layers = _layers(checkpoint, "decoder")
+    for ending, name in _SIZES.items():
+        of_macro = [(name, config[name])] if name in config else []
+        for key, value in _bindings(config, ending) or of_macro:
+            of_decoder = name == "num_layers" and key.startswith("decoder/")
+            number = decoder_layers if of_decoder else made[name]
+            if value.isdigit() and value != str(number):
+                raise InteropError(f"{key}: {value} is not that of the tensors, {number}")
     is_tied = "decoder/logits/kernel" not in checkpoint
     dropout = config.get("dropout_rate", "0.1")
     return {
         **made,
-        "num_decoder_layers": _layers(checkpoint, "decoder"),
+        "num_decoder_layers": decoder_layers,
         "relative_attention_num_buckets": buckets,
         "vocab_size": rows,
         "dropout_rate": float(dropout),

@@ -123,6 +123,7 @@ _DETECTION, *_OF_GENERATORS = (
     for each in families.ELECTRA.heads
 )
 _ELECTRA = dataclasses.replace(fixed(families.ELECTRA, layer_norm_eps=1e-12), heads=[_DETECTION])
+_OF_GENERATOR = ("generator/", "generator_predictions/")
 # Width of a head of attention in all of its sizes.
 _HEAD = 64
 
@@ -164,7 +165,11 @@ def _sizes_of_tensors(base: str) -> Callable[[Config, Checkpoint | None], Config
 def _with_generator(checkpoint: Checkpoint, model: Any, objective: Any) -> Any:
     """Returns an objective whose generator is that of the checkpoint, if it has one."""
     query = "generator/encoder/layer_{}/attention/self/query/kernel"
-    if query.format(0) not in checkpoint or "generator/embeddings/word_embeddings" in checkpoint:
+    if query.format(0) not in checkpoint:
+        return objective
+    if "generator/embeddings/word_embeddings" in checkpoint:
+        # A generator has the discriminator's embeddings here.
+        checkpoint.put_aside(_OF_GENERATOR)
         return objective
     width = checkpoint.spec(query.format(0)).shape[-1]
     layers = next(each for each in range(len(checkpoint.names)) if query.format(each) not in checkpoint)
@@ -179,7 +184,7 @@ def _with_generator(checkpoint: Checkpoint, model: Any, objective: Any) -> Any:
     if (small.width, small.layers, small.inner_width) == (width, layers, inner):
         return made
     # Its shape is not that of the model, made smaller.
-    checkpoint.put_aside(("generator/", "generator_predictions/"))
+    checkpoint.put_aside(_OF_GENERATOR)
     return objective
 
 

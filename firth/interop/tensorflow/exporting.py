@@ -12,7 +12,7 @@ from firth.interop.errors import InteropError
 from firth.interop.formats import Written
 from firth.interop.hugging_face.exporting import Outgoing
 from firth.interop.hugging_face.rules import Array
-from firth.interop.tensorflow.checkpoint import write_checkpoint
+from firth.interop.tensorflow.checkpoint import write_checkpoint, write_state
 from firth.interop.tensorflow.original import Original
 from firth.interop.tensorflow.originals import PAPERS
 from firth.interop.tensorflow.tokenizers import write_files
@@ -61,6 +61,8 @@ def export_model(
             storage.write_text(place, original.write(original.write_config(config)))
             prefix = os.path.join(unfinished, original.checkpoint)
             files = write_checkpoint(prefix, _whole(outgoing.specs), lambda names: _joined(outgoing, names))
+            # TensorFlow finds no checkpoint of a folder without it, and so does the code of GPT-2.
+            files.append(write_state(prefix))
             written, about = write_files(tokenizer, unfinished, original.tokenizers)
     return Written((original.written_config, *files, *written), (*notes, *about, *about_untrained(untrained)))
 

@@ -60,16 +60,16 @@ def import_model(
         prefix = find_checkpoint(local if home == whole else os.path.join(local, os.path.basename(whole)))
         checkpoint = Checkpoint(prefix)
         original = _original_of(checkpoint, part)
-        said, place = _configuration(local, config, original)
+        described, place = _configuration(local, config, original)
         with _naming(place):
-            plain = original.read_config(said, checkpoint)
+            plain = original.read_config(described, checkpoint)
             model = original.family.read_model(plain)
             rows = original.family.plain(plain).get("vocab_size")
             if not isinstance(rows, int) or isinstance(rows, bool):
                 raise InteropError(f"vocab_size: {rows!r} is not a number of tokens")
         objective = original.family.objective(original.published_names(checkpoint.names))
         objective = original.objective(checkpoint, model, objective)
-        tokenizer, notes = read_files(local, original.tokenizers, original.tokenizer_settings(said))
+        tokenizer, notes = read_files(local, original.tokenizers, original.tokenizer_settings(described))
         objective = read_as_published(objective, local, original.family.model_type, tokenizer)
         imported = Imported(
             path=prefix,
@@ -154,29 +154,33 @@ def _configuration(folder: str, given: str | None, original: Original) -> tuple[
             "if it is in another place, --config names it"
         )
     read = {file: original.read(file) for file in files}
-    fitting = [file for file, said in read.items() if _fits(said, original)]
+    fitting = [file for file, found in read.items() if _fits(found, original)]
+    if given is None:
+        # The first pattern is the family's own.
+        of_patterns = (fnmatch.filter(fitting, os.path.join("*", each)) for each in original.files)
+        fitting = next(filter(None, of_patterns), [])
     if len(fitting) > 1:
         raise InteropError(f"{folder} holds {', '.join(fitting)}: --config names the one to take")
     if fitting:
         return read[fitting[0]], fitting[0]
-    place, said = next(iter(read.items()))
-    if (other := _described_by(said)) is not None and other.needed != original.needed:
+    place, found = next(iter(read.items()))
+    if (other := _described_by(found)) is not None and other.needed != original.needed:
         raise InteropError(
             f"{place} describes {other.title}, and the weights are of {original.title}: "
             f"{original.base}{original.anchor} does not fit"
         )
-    raise InteropError(f"{place}: {original.lacks(said)[0]}: required, and not there")
+    raise InteropError(f"{place}: {original.lacks(found)[0]}: required, and not there")
 
 
-def _fits(said: Mapping[str, Any], original: Original) -> bool:
-    other = _described_by(said)
+def _fits(config: Mapping[str, Any], original: Original) -> bool:
+    other = _described_by(config)
     is_own = other is None or other.needed == original.needed or len(other.needed) < len(original.needed)
-    return is_own and not original.lacks(said)
+    return is_own and not original.lacks(config)
 
 
-def _described_by(said: Mapping[str, Any]) -> Original | None:
+def _described_by(config: Mapping[str, Any]) -> Original | None:
     """Returns the family that a configuration describes: the one of those that it suits that needs most."""
-    fitting = [each for each in ORIGINALS if each.needed and not each.lacks(said)]
+    fitting = [each for each in ORIGINALS if each.needed and not each.lacks(config)]
     return max(fitting, key=lambda each: len(each.needed), default=None)
 
 
@@ -186,7 +190,7 @@ def _naming(place: str) -> Iterator[None]:
         try:
             yield
         except InteropError as error:
-            said = str(error).replace("config.json", "the configuration")
-            raise InteropError(f"{place}: {said}") from error
+            sentence = str(error).replace("config.json", "the configuration")
+            raise InteropError(f"{place}: {sentence}") from error
         except ValueError as error:
             raise InteropError(f"{place}: holds a value of another kind than is known: {error}") from error

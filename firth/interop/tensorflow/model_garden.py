@@ -21,6 +21,7 @@ from firth.interop.tensorflow.checkpoint import Checkpoint
 from firth.interop.tensorflow.names import Name, Names, TensorLayout, dense, norm
 from firth.interop.tensorflow.original import Config, Original, fixed
 from firth.interop.tensorflow.tokenizers import VOCABULARY, write_files
+from firth.interop.untrusted_files import read_mapping
 from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
 from firth.recipes.base.errors import first_of
 from firth.recipes.objectives.masking import MaskedLM
@@ -119,6 +120,15 @@ def read_yaml(path: str) -> Config:
     return {line[1]: line[2].strip("'\"") for line in lines if line and line[2]}
 
 
+def _read_parameters(path: str) -> Config:
+    """Returns the values of its YAML, or those of BERT's configuration under the keys of the YAML."""
+    if not path.endswith(".json"):
+        return read_yaml(path)
+    theirs = {published: key for key, published in _KEYS.items()}
+    found = read_mapping(path)
+    return {theirs.get(key, key): str(value) for key, value in found.items() if value is not None}
+
+
 def read_config(config: Config, checkpoint: Checkpoint | None) -> Config:
     """Returns the configuration of the tensors, with the rates and the activation of the YAML."""
     if checkpoint is None:
@@ -141,9 +151,9 @@ def read_config(config: Config, checkpoint: Checkpoint | None) -> Config:
         ),
     }
     for theirs, published in _KEYS.items():
-        said, found = config.get(theirs), of_tensors.get(published)
-        if found is not None and said not in (None, "null", str(found)):
-            raise InteropError(f"{theirs}: {said} is not that of the tensors, {found}")
+        given, found = config.get(theirs), of_tensors.get(published)
+        if found is not None and given not in (None, "null", str(found)):
+            raise InteropError(f"{theirs}: {given} is not that of the tensors, {found}")
     if config.get("norm_first", "false").lower() == "true":
         raise InteropError("norm_first: true cannot be expressed here, false can")
     act = config.get("hidden_activation", "gelu")
@@ -165,10 +175,11 @@ MODEL_GARDEN = Original(
     (),
     CHECKPOINT,
     (VOCABULARY,),
-    files=("*.yaml",),
+    # Its first releases have BERT's configuration.
+    files=("*.yaml", "*bert*config.json"),
     read_config=read_config,
     written_config=PARAMETERS,
-    read=read_yaml,
+    read=_read_parameters,
     needs_config=False,
     root="encoder/",
     outside="model/",

@@ -126,12 +126,12 @@ def read_files(
             storage.copy_file(check_file(path), os.path.join(scratch, name))
         settings, notes = {**files.settings, **more}, list[str]()
         own = os.path.join(folder, SETTINGS_FILE)
-        said = read_mapping(own) if storage.exists(own) else {}
-        if files.has_case and "do_lower_case" not in said:
+        given = read_mapping(own) if storage.exists(own) else {}
+        if files.has_case and "do_lower_case" not in given:
             place = found["vocab.txt"]
             settings["do_lower_case"] = lowers = not _has_capitals(decoded_text(place))
             notes = [f"{os.path.basename(place)}: {_CASE[lowers]}"]
-        storage.write_json(os.path.join(scratch, SETTINGS_FILE), {**settings, **said})
+        storage.write_json(os.path.join(scratch, SETTINGS_FILE), {**settings, **given})
         try:
             tokenizer = read_tokenizer(scratch)
         except InteropError as error:

@@ -163,7 +163,13 @@ PUBLISHED = {
         "num_hidden_layers": 12,
         "static_position_embeddings": False,
     },
-    "albert": {"down_scale_factor": 1, "gap_size": 0, "net_structure_type": 0, "num_memory_blocks": 0},
+    "albert": {
+        "down_scale_factor": 1,
+        "gap_size": 0,
+        "layers_to_keep": [],
+        "net_structure_type": 0,
+        "num_memory_blocks": 0,
+    },
     "xlnet": {"d_head": 64, "end_n_top": 5, "mem_len": None, "untie_r": True, "bi_data": False},
     "distilbert": {"pruned_heads": {}, "tie_weights_": True, "sinusoidal_pos_embds": False},
 }

@@ -7,7 +7,7 @@ import pytest
 
 from firth.interop.errors import InteropError
 from firth.interop.formats import FORMATS
-from firth.interop.tensorflow import export_model, import_model
+from firth.interop.tensorflow import export_model, import_model, model_garden
 from firth.interop.tensorflow.checkpoint import write_checkpoint
 from firth.models.bundle import open_weights, read_recipe
 from firth.storage.tensor_files import spec_of
@@ -93,6 +93,24 @@ def test_the_configuration_may_be_in_another_folder(tmp_path):
     assert read_recipe(tmp_path / "bundle").model.feed_forward.activation == "gelu_approximate"
 
 
+def test_an_encoder_of_model_garden_may_have_the_configuration_of_bert(tmp_path):
+    _, bundle = bring(tmp_path, TENSORS)
+    folder = tmp_path / "out"
+    model_garden.export_model(bundle, folder)
+    (folder / "vocab.txt").write_text((tmp_path / "in" / "vocab.txt").read_text())
+    place = folder / "bert_config.json"
+    place.write_text(json.dumps({**originals.BERT, "hidden_act": "relu", "hidden_dropout_prob": 0.25}))
+    import_model(folder, tmp_path / "of_yaml", "bert")
+    assert read_recipe(tmp_path / "of_yaml").model.feed_forward.activation == "gelu_approximate"
+    (folder / "params.yaml").unlink()
+    import_model(folder, tmp_path / "of_json", "bert")
+    model = read_recipe(tmp_path / "of_json").model
+    assert (model.feed_forward.activation, model.dropout) == ("relu", 0.25)
+    place.write_text(json.dumps({**originals.BERT, "num_hidden_layers": 3}))
+    with pytest.raises(InteropError, match=r"bert_config.json: num_layers: 3 is not that of the tensors, 2"):
+        import_model(folder, tmp_path / "other", "bert")
+
+
 @pytest.mark.parametrize("given", ["", "bert_model.ckpt", "bert_model.ckpt.index"])
 def test_shards_and_paths_of_a_checkpoint(tmp_path, expected, given):
     folder = originals.write(tmp_path / "in", {"other": np.ones(3, "float32")}, name="model.ckpt-3")
@@ -101,8 +119,10 @@ def test_shards_and_paths_of_a_checkpoint(tmp_path, expected, given):
         str(folder / "bert_model.ckpt"), specs, lambda names: [(name, TENSORS[name]) for name in names], 4000
     )
     assert len(files) > 3
-    said = 'model_checkpoint_path: "/tpu/run_7/bert_model.ckpt"\nall_model_checkpoint_paths: "model.ckpt-3"\n'
-    (folder / "checkpoint").write_text(said)
+    state = (
+        'model_checkpoint_path: "/tpu/run_7/bert_model.ckpt"\nall_model_checkpoint_paths: "model.ckpt-3"\n'
+    )
+    (folder / "checkpoint").write_text(state)
     path = folder / given
     FORMATS["tensorflow"].check_folder(path)
     FORMATS["tensorflow"].import_model(path, tmp_path / "bundle", "bert")
@@ -126,13 +146,15 @@ def test_the_parts_of_an_electra(tmp_path):
         tensors["generator/embeddings_project/kernel"],
     )
     assert export_model(tmp_path / "generator", tmp_path / "out").notes == ()
-    # A generator whose shape is not the discriminator's, made smaller, is left out.
-    folder, _ = originals.write_family(
-        tmp_path / "wide", "electra", originals.random(originals.electra(inner=9))
-    )
-    read = import_model(folder, tmp_path / "alone", "electra")
-    assert "generator/encoder/layer_0/intermediate/dense/kernel" in read.surplus
-    assert "heads/generator/block_0/attention/kernel" in read.fresh
+    # Left out: a generator whose shape is not the discriminator's, made smaller, and one with own embeddings.
+    wide = originals.random(originals.electra(inner=9))
+    shared = {name: tensor for name, tensor in tensors.items() if name.startswith("electra/embeddings/")}
+    own = {name.replace("electra/", "generator/"): tensor + 1 for name, tensor in shared.items()}
+    for name, each in (("wide", wide), ("own", {**tensors, **own})):
+        folder, _ = originals.write_family(tmp_path / name, "electra", each)
+        read = import_model(folder, tmp_path / f"{name}_alone", "electra")
+        assert "generator/encoder/layer_0/intermediate/dense/kernel" in read.surplus
+        assert "heads/generator/block_0/attention/kernel" in read.fresh
     with pytest.raises(InteropError, match=r"part: 'other' is not in .*discriminator and generator"):
         import_model(folder, tmp_path / "other", "electra", part="other")
 
@@ -157,6 +179,22 @@ def test_a_fine_tuned_xlnet_has_no_vector_of_masked_tokens(tmp_path):
     folder, _ = originals.write_family(tmp_path / "in", "xlnet", tensors)
     read = import_model(folder, tmp_path / "bundle", "xlnet")
     assert {*read.fresh} == {"backbone/mask_embedding/table", "heads/bias"}
+
+
+def test_the_stacks_of_a_t5_may_have_other_numbers_than_its_macros(tmp_path):
+    """As of the T5s whose encoders are deeper: the macro is of both stacks, and one has another number."""
+    tensors = {
+        name: tensor
+        for name, tensor in originals.random(originals.t5()).items()
+        if not name.startswith("decoder/block_001")
+    }
+    folder, _ = originals.write_family(tmp_path / "in", "t5", tensors)
+    place = folder / "operative_config.gin"
+    layers = "encoder/make_layer_stack.num_layers = 2\ndecoder/make_layer_stack.num_layers = %num_layers\n"
+    place.write_text(place.read_text().replace("num_layers = 2", "num_layers = 1") + layers)
+    assert import_model(folder, tmp_path / "bundle", "t5").surplus == ()
+    model = read_recipe(tmp_path / "bundle").model
+    assert (model.layers, model.blocks_of_decoder) == (2, 1)
 
 
 def test_tables_of_t5_are_one_if_they_are_the_same(tmp_path):
@@ -186,8 +224,8 @@ def _remove(*files):
 def _config(**changed):
     def change(folder):
         (place,) = [*folder.glob("*config.json"), *folder.glob("hparams.json")]
-        said = {**json.loads(place.read_text()), **changed}
-        place.write_text(json.dumps({key: value for key, value in said.items() if value is not None}))
+        config = {**json.loads(place.read_text()), **changed}
+        place.write_text(json.dumps({key: value for key, value in config.items() if value is not None}))
 
     return change
 
@@ -212,6 +250,11 @@ REFUSED = {
         "bert",
         lambda folder: (folder / "bert_model.ckpt.index").write_bytes(b"x" * 60),
         "cannot be read",
+    ),
+    "data cut short": (
+        "bert",
+        lambda folder: (folder / "bert_model.ckpt.data-00000-of-00001").write_bytes(b"x" * 800),
+        "bert_model.ckpt: .* cannot be read",
     ),
     "slots alone": (
         "bert",
@@ -265,7 +308,17 @@ REFUSED = {
     "other numbers": (
         "t5",
         _replace("operative_config.gin", "d_ff = 20", "d_ff = 24"),
-        "d_ff: 24 is not that",
+        "encoder/DenseReluDense.hidden_size: 24 is not that",
+    ),
+    "another order of sublayers": (
+        "t5",
+        _replace(
+            "operative_config.gin",
+            "# Macros:",
+            "encoder/LayerStack.sublayers_per_layer = \\\n[@transformer.sublayer_call_layer,\n"
+            "@transformer.sublayer_residual,\n@transformer.sublayer_rms_norm]",
+        ),
+        "encoder/LayerStack.sublayers_per_layer: .* cannot be expressed here",
     ),
 }
 

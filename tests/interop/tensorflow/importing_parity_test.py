@@ -81,6 +81,6 @@ def test_ids_are_those_of_googles_tokenizer(tmp_path, name, pieces):
     tokenizer, notes = read_files(str(tmp_path), (VOCABULARY,), {})
     assert ("small letters" in notes[0]) == (name == "uncased")
     ids = tokenizer.tokenize(tf.constant(golden.lines())).to_list()
-    said = json.loads((golden.HERE / "tokenizers.json").read_text())[name]
+    expected = json.loads((golden.HERE / "tokenizers.json").read_text())[name]
     made = [golden.digest(ids[start : start + 100]) for start in range(0, golden.LINES, 100)]
-    assert made == said
+    assert made == expected

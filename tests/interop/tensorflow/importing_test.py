@@ -5,6 +5,7 @@ import json
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from safetensors.numpy import save_file
 
 from firth.interop import hugging_face
@@ -74,15 +75,17 @@ def test_tensors_come_out_as_they_came_in(brought):
     assert found.keys() == tensors.keys() and written.notes == () and read.fresh == read.surplus == ()
     for key, tensor in tensors.items():
         np.testing.assert_array_equal(found[key], tensor, err_msg=key)
+    # As the command says, and as the code of GPT-2 does.
+    assert tf.train.load_checkpoint(home / "out").get_variable_to_shape_map().keys() == tensors.keys()
 
 
 def test_configuration_and_tokenizer_come_out_as_they_came_in(brought):
     home, *_ = brought
     for file in (home / "in").iterdir():
         if (file.suffix == ".json" and "config" in file.name) or file.name == "hparams.json":
-            said, now = (json.loads((home / each / file.name).read_text()) for each in ("in", "out"))
-            assert {key: now.get(key) for key in said if key not in ("net_structure_type",)} == {
-                key: value for key, value in said.items() if key not in ("net_structure_type",)
+            before, now = (json.loads((home / each / file.name).read_text()) for each in ("in", "out"))
+            assert {key: now.get(key) for key in before if key not in ("net_structure_type",)} == {
+                key: value for key, value in before.items() if key not in ("net_structure_type",)
             }
         elif file.name in ("vocab.txt", "vocab.bpe", "spiece.model"):
             assert (home / "out" / file.name).read_bytes() == file.read_bytes()
