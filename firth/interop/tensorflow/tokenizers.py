@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -129,7 +130,7 @@ def read_files(
         given = read_mapping(own) if storage.exists(own) else {}
         if files.has_case and "do_lower_case" not in given:
             place = found["vocab.txt"]
-            settings["do_lower_case"] = lowers = not _has_capitals(decoded_text(place))
+            settings["do_lower_case"] = lowers = not _is_cased(decoded_text(place))
             notes = [f"{os.path.basename(place)}: {_CASE[lowers]}"]
         storage.write_json(os.path.join(scratch, SETTINGS_FILE), {**settings, **given})
         try:
@@ -144,13 +145,19 @@ def read_files(
 
 
 _CASE = {
-    True: "no piece has a capital letter, so that texts are read in small letters without accents",
-    False: "some pieces have capital letters, so that texts are read as they are",
+    True: "no piece has a capital letter or an accent, so that texts are read without them",
+    False: "some pieces have capital letters or accents, so that texts are read as they are",
 }
 
 
-def _has_capitals(text: str) -> bool:
-    return any(line != line.lower() for line in text.split("\n") if not line.startswith(_SPECIAL))
+def _is_cased(text: str) -> bool:
+    """Returns true if a piece has what texts in small letters without accents lack.
+
+    Vowels of some scripts that have no capital letters are accents to BERT's code.
+    """
+    pieces = [line for line in text.split("\n") if not line.startswith(_SPECIAL)]
+    kinds = {unicodedata.category(each) for each in {*unicodedata.normalize("NFD", "".join(pieces))}}
+    return any(piece != piece.lower() for piece in pieces) or "Mn" in kinds
 
 
 def _files(folder: str, pattern: str) -> list[str]:

@@ -93,6 +93,21 @@ def test_the_configuration_may_be_in_another_folder(tmp_path):
     assert read_recipe(tmp_path / "bundle").model.feed_forward.activation == "gelu_approximate"
 
 
+@pytest.mark.parametrize(
+    ("piece", "is_small"), [("fox", True), ("Fox", False), ("é", False), ("कु", False), ("कि", True)]
+)
+def test_a_vocabulary_says_whether_letters_are_made_small(tmp_path, piece, is_small):
+    pieces = [*originals.PIECES[:-1], piece]
+    folder = originals.write(tmp_path / "in", TENSORS, pieces=pieces)
+    read = import_model(folder, tmp_path / "bundle", "bert")
+    assert read_recipe(tmp_path / "bundle").tokenizer.lowercase is is_small
+    assert read.notes
+    settings = {"do_lower_case": not is_small}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    import_model(folder, tmp_path / "again", "bert")
+    assert read_recipe(tmp_path / "again").tokenizer.lowercase is not is_small
+
+
 def test_an_encoder_of_model_garden_may_have_the_configuration_of_bert(tmp_path):
     _, bundle = bring(tmp_path, TENSORS)
     folder = tmp_path / "out"
