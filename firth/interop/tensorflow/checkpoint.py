@@ -25,8 +25,10 @@ _STATE = re.compile(
     r"|ExponentialMovingAverage)$"
     r"|_slot_(v|vr|vc|m)$"
     r"|(^|/)(global_step|beta[12]_power|current_loss_scale|good_steps)$"
-    r"|/\.OPTIMIZER_SLOT/|^(optimizer|save_counter|global_step|_optimizer)\b|^_CHECKPOINTABLE_OBJECT_GRAPH$"
+    r"|/\.OPTIMIZER_SLOT/|^(optimizer|save_counter|global_step|_optimizer)\b"
 )
+# The graph of objects is no tensor of a model or an optimizer.
+_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 # The reader of checkpoints has Python's errors for some of TensorFlow's: of a file cut short, IndexError.
 _UNREADABLE = (tf.errors.OpError, ValueError, RuntimeError, IndexError)
 # Rows of a tensor have a number in brackets after its name.
@@ -93,10 +95,11 @@ class Checkpoint:
         self.prefix, self.aside = prefix, list[str]()
         try:
             self._reader: Any = tf.train.load_checkpoint(prefix)
-            self._shapes: dict[str, list[int]] = self._reader.get_variable_to_shape_map()
+            shapes: dict[str, list[int]] = self._reader.get_variable_to_shape_map()
             self._dtypes: dict[str, tf.DType] = self._reader.get_variable_to_dtype_map()
         except _UNREADABLE as error:
             raise InteropError(f"{prefix}{INDEX} cannot be read: {_first_line(error)}") from None
+        self._shapes = {name: shape for name, shape in shapes.items() if name != _GRAPH}
         self.states = sorted(filter(self._is_state, self._shapes))
         # By the names that rules have, which may lack a scope.
         self._places = {name: name for name in sorted(set(self._shapes) - set(self.states))}

@@ -1,6 +1,7 @@
 """Model Garden's encoders: object checkpoints of `BertEncoderV2`, and of the pre-trainer around it."""
 
 import dataclasses
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -111,19 +112,24 @@ _KEYS = {
     "type_vocab_size": "type_vocab_size",
     "vocab_size": "vocab_size",
 }
-_LINE = re.compile(r"^ *(\w+): *([^#{]*?) *$")
+_LINE = re.compile(r"^( *)(\w+): *([^#{]*?) *$")
 
 
-def read_yaml(path: str) -> Config:
-    """Returns the plain values of a YAML file by their keys, wherever they are."""
-    lines = map(_LINE.match, storage.read_text(path).split("\n"))
-    return {line[1]: line[2].strip("'\"") for line in lines if line and line[2]}
+def read_yaml(path: str, block: str = "") -> Config:
+    """Returns the plain values of a YAML file by their keys: those of a block, if it is there, or all."""
+    lines = [line for line in map(_LINE.match, storage.read_text(path).split("\n")) if line]
+    start = next((index for index, line in enumerate(lines) if line[2] == block and not line[3]), None)
+    if start is not None:
+        depth = len(lines[start][1])
+        lines = [*itertools.takewhile(lambda line: len(line[1]) > depth, lines[start + 1 :])]
+    return {line[2]: line[3].strip("'\"") for line in lines if line[3]}
 
 
 def _read_parameters(path: str) -> Config:
     """Returns the values of its YAML, or those of BERT's configuration under the keys of the YAML."""
     if not path.endswith(".json"):
-        return read_yaml(path)
+        # Heads and data have keys of the same names.
+        return read_yaml(path, "encoder")
     theirs = {published: key for key, published in _KEYS.items()}
     found = read_mapping(path)
     return {theirs.get(key, key): str(value) for key, value in found.items() if value is not None}

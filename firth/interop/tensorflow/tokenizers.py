@@ -145,8 +145,8 @@ def read_files(
 
 
 _CASE = {
-    True: "no piece has a capital letter or an accent, so that texts are read without them",
-    False: "some pieces have capital letters or accents, so that texts are read as they are",
+    True: "no piece has capitals or accents, so that texts are read in small letters without accents",
+    False: "some pieces have capitals or accents, so that texts are read as they are",
 }
 
 

@@ -115,8 +115,13 @@ def test_an_encoder_of_model_garden_may_have_the_configuration_of_bert(tmp_path)
     (folder / "vocab.txt").write_text((tmp_path / "in" / "vocab.txt").read_text())
     place = folder / "bert_config.json"
     place.write_text(json.dumps({**originals.BERT, "hidden_act": "relu", "hidden_dropout_prob": 0.25}))
-    import_model(folder, tmp_path / "of_yaml", "bert")
-    assert read_recipe(tmp_path / "of_yaml").model.feed_forward.activation == "gelu_approximate"
+    # As of a training run.
+    whole = (folder / "params.yaml").read_text().replace("dropout_rate: 0.1", "dropout_rate: 0.125")
+    (folder / "params.yaml").write_text(f"{whole}  train_data:\n    dropout_rate: 0.5\n    vocab_size: 3\n")
+    read = import_model(folder, tmp_path / "of_yaml", "bert")
+    model = read_recipe(tmp_path / "of_yaml").model
+    assert (model.feed_forward.activation, model.dropout) == ("gelu_approximate", 0.125)
+    assert not [note for note in read.notes if "optimizer" in note]
     (folder / "params.yaml").unlink()
     import_model(folder, tmp_path / "of_json", "bert")
     model = read_recipe(tmp_path / "of_json").model
