@@ -78,7 +78,7 @@ def test_a_random_segment_comes_from_another_document():
                 assert 0 < len(second) <= len(truth) - len(first)
                 assert any(holds(text, second) for key, text in foreign if key != own)
                 randoms += 1
-    assert randoms > 30
+    assert randoms > 18
 
 
 def holds(text, part):

@@ -80,8 +80,8 @@ def test_only_files_that_may_have_changed_are_read_again(tmp_path, monkeypatch):
     read = []
     monkeypatch.setattr(
         content_digests,
-        "_read",
-        lambda path, digest=content_digests._read: (read.append(path), digest(path))[1],
+        "content_digest",
+        lambda path, digest=content_digests.content_digest: (read.append(path), digest(path))[1],
     )
     for name in "abc":
         (tmp_path / f"{name}.txt").write_text("one")
