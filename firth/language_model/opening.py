@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from firth import storage
-from firth.generation.engines import ENGINES, check_engine
+from firth.generation.engines import ENGINES, check_engine, engine_of
 from firth.interop.formats import FORMATS, Format
 from firth.language_model.answers import TextAnswers
 from firth.language_model.model import LanguageModel
@@ -249,6 +249,8 @@ def _contents(folder: str) -> str:
     names = sorted(storage.list_folder(folder))
     if "saved_model.pb" in names:
         return "it holds a SavedModel, which `firth.serving.Client` asks; the bundle is next to it"
+    if (engine := engine_of(folder)) != KERAS:
+        return f"it holds a model of {engine}, which `firth.generation.load_generator` opens"
     if not names:
         return "it is empty"
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""

@@ -108,6 +108,12 @@ def test_answers_are_those_of_the_exported_model(bert):
         (lambda bert, gpt2: bert.finetune(REVIEWS, epoch=1), TypeError, "did you mean epochs"),
         (lambda bert, gpt2: bert.finetune(REVIEWS, task="regression"), ValueError, "train: none of 16"),
         (lambda bert, gpt2: firth.load("a", torch_dtype="bfloat16"), TypeError, "dtype= takes it"),
+        (
+            lambda bert, gpt2: firth.pretrain("bert_tiny", lr=1e-3),
+            TypeError,
+            "training.optimizer.learning_rate",
+        ),
+        (lambda bert, gpt2: firth.pretrain("bert_tiny", train_dataset=[]), TypeError, "texts= takes it"),
         (lambda bert, gpt2: firth.LanguageModel.from_pretrained("a"), AttributeError, "firth.load(folder)"),
         (lambda bert, gpt2: bert.save_pretrained("a"), AttributeError, "format='hf'"),
         (lambda bert, gpt2: gpt2.generate("the", max_new_token=1), ValueError, "max_new_tokens"),
@@ -166,6 +172,7 @@ def test_bad_input_is_refused_and_leaves_the_model_usable(
         ({}, "it is empty"),
         ({"notes.txt": "a"}, "it holds notes.txt"),
         ({"saved_model.pb": ""}, "firth.serving.Client"),
+        ({"model.bin": "", "config.json": "{}"}, "it holds a model of ctranslate2, .*load_generator"),
         ({"adapter.json": "{}"}, "load_adapter"),
     ],
 )

@@ -33,6 +33,7 @@ from firth.corpus.report.corpus_report import LICENCE_STEP, length_bin
 from firth.corpus.report.domains import count_domain
 from firth.corpus.text.language_identification import language_sample
 from firth.recipes.corpus.cleaning import Cleaning, step_names
+from firth.version import __version__
 
 STATED, _DOCUMENTS = "stated", "documents"
 _OF_DOCUMENTS = (STATED, _DOCUMENTS)
@@ -103,7 +104,7 @@ class CleanFile(CountingFn):
             self._steps.append((name, step, count, MeasureValues(step) if measures else None))
         self._folder, self._earlier = "", frozenset[str]()
         if folder:
-            described = [_FORMAT, of_first.to_json(), files_digest(of_first), sorted(stating)]
+            described = [__version__, _FORMAT, of_first.to_json(), files_digest(of_first), sorted(stating)]
             own = digest(json.dumps(described)).hex()
             for other in {*storage.list_folder(folder)} - {own}:
                 storage.remove(f"{folder}/{other}")
