@@ -4,10 +4,13 @@ import csv
 import json
 import os
 import pathlib
+import random
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from firth.cli.main import app
 from firth.interop.errors import InteropError
 from firth.interop.formats import FORMATS
 from firth.pipelines.imported_models import import_run
@@ -42,6 +45,61 @@ def test_nothing_is_left_of_a_model_that_cannot_be_read(tmp_path):
     with pytest.raises(InteropError, match="elu"):
         import_run(FORMATS["hf"], path, tmp_path / "runs" / "tiny")
     assert not (tmp_path / "runs" / "tiny").exists()
+
+
+TASK = """\
+name: cats
+base: {base}
+data: {{kind: columns, train: texts.csv, label: label, texts: {{text: text}}}}
+task: {{kind: classification, labels: [cat, other], scores: [accuracy], form: {{kind: bert}}}}
+epochs: 12
+examples_per_step: 16
+sequences: {{length: 14, max_documents: 4}}
+training: {{optimizer: {{learning_rate: 0.02}}}}
+evaluation: {{thresholds: [{{metric: accuracy, lower_bound: 0.8}}]}}
+"""
+
+
+@pytest.fixture
+def garden(tmp_path, monkeypatch):
+    """A folder in which a Model Garden encoder's checkpoint is, and a recipe whose base is the run of it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "published").mkdir()
+    path = checkpoint(tmp_path / "published", layer_norm_eps=1e-12)
+    FORMATS["hf"].import_model(path, tmp_path / "bundle", "tiny")
+    FORMATS["model_garden"].export_model(tmp_path / "bundle", tmp_path / "garden")
+    (tmp_path / "cats.yaml").write_text(TASK.format(base=tmp_path / "firth-runs" / "garden"))
+    return tmp_path
+
+
+def test_an_encoder_of_model_garden_is_the_base_of_a_recipe(garden):
+    run = garden / "firth-runs" / "garden"
+    FORMATS["tensorflow"].import_model("garden", run / "bundle", "garden")
+    shown = CliRunner().invoke(app, ["show", "cats.yaml"])
+    assert shown.exit_code == 0, shown.output
+    assert f"# base: {run / 'bundle'}" in shown.output and "width: 16" in shown.output
+
+
+@pytest.mark.repeated
+def test_an_encoder_of_model_garden_is_fine_tuned_and_pushed(garden):
+    come_in = CliRunner().invoke(app, ["import", "tensorflow", "garden", "--name", "garden"])
+    assert come_in.exit_code == 0, come_in.output
+    chosen = random.Random(5)
+    with (garden / "texts.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["text", "label"])
+        for number in range(120):
+            words = [*chosen.choices(["the", "a", "sat", "on", "mat"], k=chosen.randint(2, 7))]
+            rows.writerow(
+                [" ".join([*words, "cat"][: None if number % 2 else -1]), ("other", "cat")[number % 2]]
+            )
+    tuned = CliRunner().invoke(app, ["finetune", "--recipe", "cats.yaml"])
+    assert tuned.exit_code == 0, tuned.output
+    summary = json.loads((garden / "firth-runs" / "cats" / "run.json").read_text())
+    assert summary["blessed"] and pathlib.Path(summary["pushed"]).is_dir()
+    client = Client(garden / "firth-runs" / "cats" / "serving")
+    answers = client.ask("classify", ["the mat sat on a cat", "the mat sat on a mat"])
+    assert [each["label"] for each in answers] == ["cat", "other"]
 
 
 @pytest.mark.repeated

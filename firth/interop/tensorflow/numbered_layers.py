@@ -13,7 +13,7 @@ from firth.interop.tensorflow.names import Name, Names
 from firth.interop.tensorflow.original import VALUE, Config, Original, fixed
 from firth.interop.tensorflow.tokenizers import ALBERT_MODEL, VOCABULARY
 
-_BLOCK = re.compile(r"(.*?)layer_with_weights-(\d+)/_attention_layer/_query_dense/kernel")
+BLOCK = re.compile(r"(.*?)layer_with_weights-(\d+)/_attention_layer/_query_dense/kernel")
 _EMBEDDINGS = (
     "_embedding_layer",
     "_position_embedding_layer",
@@ -37,14 +37,15 @@ class NumberedLayers(Original):
     def scope_in(self, names: Iterable[str]) -> str | None:
         """Returns the scope before the layers; None if the blocks are not those of the family."""
         plain = (name.removesuffix(VALUE) for name in names)
-        found = [block for name in plain if (block := _BLOCK.fullmatch(name))]
+        found = [block for name in plain if (block := BLOCK.fullmatch(name))]
         shared = len(found) == 1 and int(found[0][2]) == _PROJECTED
         return found[0][1] if found and shared == self.is_shared else None
 
     def name_tensors(self, checkpoint: Checkpoint, scope: str) -> None:
         """Gives the layers the names of `BertEncoderV2`."""
         plain = {name.removesuffix(VALUE): name for name in checkpoint.names}
-        blocks = sorted(int(block[2]) for name in plain if (block := _BLOCK.fullmatch(name)))
+        found_blocks = [block for name in plain if (block := BLOCK.fullmatch(name))]
+        blocks = sorted(int(block[2]) for block in found_blocks if block[1] == scope)
         layers = dict(enumerate(_EMBEDDINGS))
         layers |= {_PROJECTED - 1: "_embedding_projection"} if blocks[0] == _PROJECTED else {}
         layers |= {number: f"_transformer_layers/{number - blocks[0]}" for number in blocks}

@@ -91,6 +91,8 @@ def make(folder):
         _random(model)
         tf.train.Checkpoint(model=model).save(str(folder / name / "ckpt"))
         np.save(folder / name / "states.npy", model(**given, training=False)["logits"])
+    _make_electra(folder / "electra")
+    _make_xlnet(folder / "xlnet")
     pair = layers.ClassificationHead(inner_dim=12, num_classes=2, cls_token_idx=0, name="next_sentence")
     gelu = tf_utils.get_activation("gelu")
     model = models.BertPretrainerV2(
@@ -105,6 +107,64 @@ def make(folder):
     np.save(folder / "pretrainer" / "states.npy", found["sequence_output"])
     np.save(folder / "pretrainer" / "masked.npy", found["mlm_logits"])
     np.save(folder / "pretrainer" / "pair.npy", found["next_sentence"])
+
+
+def _make_electra(folder):
+    """Writes a pre-trainer of two networks with one table, as its training loop does, and its YAML."""
+    discriminator = networks.BertEncoder(**SIZES, embedding_width=8, dict_outputs=True)
+    small = {**SIZES, "hidden_size": 6, "inner_dim": 10, "embedding_width": 8}
+    generator = networks.BertEncoder(
+        **small, embedding_layer=discriminator.get_embedding_layer(), dict_outputs=True
+    )
+    gelu = tf_utils.get_activation("gelu")
+    model = models.ElectraPretrainer(generator, discriminator, 17, 2, 2, mlm_activation=gelu)
+    masked = {"masked_lm_ids": IDS[:, 1:3], "masked_lm_weights": np.ones((2, 2), "float32")}
+    model({**INPUTS, **masked})
+    _random(model)
+    tf.train.Checkpoint(model=model).save(str(folder / "ckpt"))
+    tf.train.Checkpoint(model=model, **model.checkpoint_items).save(str(folder / "loop" / "ckpt"))
+    plain = [INPUTS[key] for key in ("input_word_ids", "input_mask", "input_type_ids")]
+    states = discriminator(plain)["sequence_output"]
+    np.save(folder / "states.npy", states)
+    logits = model.discriminator_head(model.discriminator_projection(states))
+    np.save(folder / "detection.npy", tf.squeeze(logits, -1))
+    of_generator = generator(plain)["sequence_output"]
+    np.save(folder / "generator_states.npy", of_generator)
+    np.save(folder / "masked.npy", model.masked_lm(of_generator, tf.constant(INPUTS["masked_lm_positions"])))
+    (folder / "params.yaml").write_text(
+        "task:\n  model:\n    discriminator_encoder:\n      bert:\n        hidden_size: 12\n"
+        "        dropout_rate: 0.2\n    generator_encoder:\n      bert:\n        hidden_size: 6\n"
+    )
+
+
+def _make_xlnet(folder):
+    """Writes an XLNet of one stream, and one of both streams in its pre-trainer."""
+    sizes = {key: SIZES[key] for key in ("vocab_size", "num_layers", "hidden_size", "num_attention_heads")}
+    given = {"input_ids": IDS, "segment_ids": INPUTS["input_type_ids"]}
+
+    def encoder(two_stream):
+        return networks.XLNetBase(
+            **sizes, head_size=4, inner_size=20, attention_type="bi", bi_data=False, inner_activation="gelu",
+            use_cls_mask=False,
+            dropout_rate=0.0, attention_dropout_rate=0.0, tie_attention_biases=False, two_stream=two_stream,
+            initializer=tf.keras.initializers.RandomNormal(),
+        )  # fmt: skip
+
+    plain = encoder(two_stream=False)
+    mask = tf.constant(INPUTS["input_mask"], tf.float32)
+    plain(**given, input_mask=mask)
+    _random(plain)
+    tf.train.Checkpoint(encoder=plain).save(str(folder / "ckpt"))
+    np.save(folder / "states.npy", plain(**given, input_mask=mask)[0])
+    model = models.XLNetPretrainer(network=encoder(two_stream=True))
+    places = tf.one_hot(INPUTS["masked_lm_positions"], 8)
+    streams = {
+        "permutation_mask": tf.zeros((2, 8, 8)),
+        "target_mapping": places,
+        "masked_tokens": tf.zeros((2, 8)),
+    }
+    model({"input_word_ids": IDS, "input_type_ids": INPUTS["input_type_ids"], **streams})
+    tf.train.Checkpoint(model=model).save(str(folder / "pretrainer" / "ckpt"))
 
 
 def read(folder):

@@ -10,7 +10,7 @@ import pytest
 
 from firth import features as names
 from firth.interop.tensorflow import import_model, model_garden
-from firth.models.bundle import load_model
+from firth.models.bundle import load_model, read_recipe
 from tests.interop.tensorflow import originals
 
 pytest.importorskip("official.nlp", reason="the extra modelgarden")
@@ -64,6 +64,55 @@ def test_logits_of_t5(made, name):
     features = {**rows, **{f"decoder_{key}": each for key, each in rows.items()}}
     logits = keras.ops.convert_to_numpy(model.heads.logits(model.backbone, features)["lm"])
     np.testing.assert_allclose(logits, np.load(home / name / "states.npy"), rtol=0, atol=3e-5)
+
+
+def states_of(bundle):
+    model = load_model(bundle, dtype="float32")
+    return model, keras.ops.convert_to_numpy(model.backbone(FEATURES))[IDS > 0]
+
+
+@pytest.mark.parametrize("place", ["electra", "electra/loop"])
+def test_an_electra_pretrainer_has_a_discriminator_and_a_generator(made, tmp_path, place):
+    home, _ = made
+    folder = home / "electra"
+    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in originals.PIECES), encoding="utf-8")
+    (folder / "loop" / "vocab.txt").write_text((folder / "vocab.txt").read_text(), encoding="utf-8")
+    for part, states, loss, expected in (
+        ("discriminator", "states", "rtd", "detection"),
+        ("generator", "generator_states", "mlm", "masked"),
+    ):
+        given = {"part": part, "config": str(folder / "params.yaml")}
+        read = import_model(home / place, tmp_path / part, "electra", **given)
+        model, found = states_of(tmp_path / part)
+        np.testing.assert_allclose(found, np.load(folder / f"{states}.npy")[IDS > 0], **CLOSE)
+        given = {key: each for key, each in FEATURES.items() if loss == "mlm" or "masked" not in key}
+        logits = keras.ops.convert_to_numpy(model.heads.logits(model.backbone, given)[loss])
+        # Decisions are of two classes, of which the first has a logit of 0.
+        logits = logits[..., 1] if loss == "rtd" else logits
+        wanted = np.load(folder / f"{expected}.npy")
+        np.testing.assert_allclose(logits.reshape(wanted.shape), wanted, **CLOSE)
+        # What the discriminator is trained with is of embeddings that both share here.
+        assert {path.split("/")[1] for path in read.fresh} <= {
+            "generator",
+            "generator_projection",
+            "masked_lm_head",
+        }
+        assert part == "discriminator" or not read.fresh
+    assert read_recipe(tmp_path / "discriminator").model.dropout == 0.2
+
+
+def test_an_xlnet_of_one_stream_and_of_two(made, tmp_path):
+    home, _ = made
+    for place in (home / "xlnet", home / "xlnet" / "pretrainer"):
+        (place / "spiece.model").write_bytes(originals.sentence_piece(originals.XLNET_PIECES))
+    read = import_model(home / "xlnet", tmp_path / "one", "xlnet")
+    assert "backbone/mask_embedding/table" in read.fresh and read.surplus == ()
+    np.testing.assert_allclose(
+        states_of(tmp_path / "one")[1], np.load(home / "xlnet" / "states.npy")[IDS > 0], **CLOSE
+    )
+    read = import_model(home / "xlnet" / "pretrainer", tmp_path / "two", "xlnet")
+    assert not [path for path in read.fresh if path.startswith("backbone/")]
+    assert {name.split("/")[1] for name in read.surplus} == {"_masked_lm"}
 
 
 @pytest.mark.parametrize("name", [*NAMES, *EARLIER])

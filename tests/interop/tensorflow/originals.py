@@ -236,7 +236,7 @@ def write(
 
 
 _TEXT = ["\u2581the", "\u2581river", "s", "\u2581run", "\u2581", "n", "g"]
-_XLNET_PIECES = ["<unk>", "<cls>", "<sep>", "<pad>", "<mask>", *_TEXT]
+XLNET_PIECES = ["<unk>", "<cls>", "<sep>", "<pad>", "<mask>", *_TEXT]
 _ALBERT_PIECES = [
     "<pad>",
     "<unk>",
@@ -266,7 +266,7 @@ def write_family(folder, family, tensors=None):
         write(folder, tensors, {**BERT, "embedding_size": 8}, "electra.ckpt", "electra_config.json")
     elif family == "xlnet":
         write(folder, tensors, XLNET, "xlnet_model.ckpt", "xlnet_config.json", pieces=None)
-        (folder / "spiece.model").write_bytes(sentence_piece(_XLNET_PIECES))
+        (folder / "spiece.model").write_bytes(sentence_piece(XLNET_PIECES))
     elif family == "gpt2":
         write(folder, tensors, GPT2, "model.ckpt", "hparams.json", pieces=None)
         pieces = [*byte_pieces(), "an", "<|endoftext|>"]

@@ -8,8 +8,9 @@ of zihangdai/xlnet and of openai/gpt-2 are in one folder:
     TF_USE_LEGACY_KERAS=1 python -m tests.interop.tensorflow.golden.make_originals_golden FOLDER
 
 Each file has the tensors (`weight/NAME`), what is read, the states, the logits or their log softmax, and the
-versions (`made_with`). T5's code is Mesh TensorFlow, which does not run under TensorFlow 2.16: its variables
-are placed by Estimator. `tokenizers.json` has the digests of the ids of BERT's tokenizer on `lines()`.
+versions (`made_with`). T5's code is Mesh TensorFlow, of which 0.1.21 does not load under TensorFlow 2.16: it
+imports `tensorflow.compat.v1.estimator`, which is gone there. `tokenizers.json` has the digests of the ids of
+BERT's tokenizer on `lines()`.
 """
 
 import argparse
