@@ -90,7 +90,8 @@ def test_an_electra_pretrainer_has_a_discriminator_and_a_generator(made, tmp_pat
         # Decisions are of two classes, of which the first has a logit of 0.
         logits = logits[..., 1] if loss == "rtd" else logits
         wanted = np.load(folder / f"{expected}.npy")
-        np.testing.assert_allclose(logits.reshape(wanted.shape), wanted, **CLOSE)
+        known = IDS > 0 if loss == "rtd" else slice(None)
+        np.testing.assert_allclose(logits.reshape(wanted.shape)[known], wanted[known], **CLOSE)
         # What the discriminator is trained with is of embeddings that both share here.
         assert {path.split("/")[1] for path in read.fresh} <= {
             "generator",
