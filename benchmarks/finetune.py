@@ -1,4 +1,4 @@
-"""Fine-tuning BERT, firth next to Hugging Face transformers, on the same records in the same minute.
+"""Fine-tuning BERT, firth next to transformers and Model Garden, on the same records in the same minute.
 
     python -m benchmarks.finetune                              # all tasks, the size of MiniLM-L6
     python -m benchmarks.finetune sst2 --records 512 --rounds 2
@@ -13,12 +13,15 @@ random.
 firth packs records into rows of 128, windows into rows of 384, shuffles the rows and makes features in its
 input pipeline, as `firth finetune` does, with rows for 32 records a step on average. transformers gets
 batches of 32 that are ready in memory: sorted by length, so that there is next to no padding, and padded to
-the longest of the batch; in a random order. A step is forward, backward, clipping and AdamW, fused in torch.
+the longest of the batch; in a random order. Model Garden gets the same; with XLA they are padded to one of
+eleven lengths, since each is compiled, which is not measured. A step is forward, backward, clipping and
+AdamW, fused in torch.
 
 Each library has a process of its own; they do some steps in turn, until every record was trained on
 `--rounds` times. Examples/s are all records by all seconds. Peak memory is that of the whole process,
 libraries included. Where other work runs, `--threads 1` and the examples of a processor's second say more. A
-row where the peer is ahead is marked BEHIND. The last line is the geometric mean of the ratios.
+row where a peer is ahead is marked BEHIND; its ratio is that to the best peer. The last line is the geometric
+mean of the ratios.
 """
 
 import os
@@ -34,6 +37,7 @@ import statistics
 import sys
 import tempfile
 
+from benchmarks.workers.families import FIRTH, MODEL_GARDENS, TRANSFORMERS, without_model_garden
 from benchmarks.workers.finetune_sizes import FineTuneSize
 from benchmarks.workers.turns import Worker, started
 
@@ -43,7 +47,6 @@ DATA = pathlib.Path(
 WARM_UP_STEPS, STEPS = 6, 8
 # What torch and TensorFlow read.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
-FIRTH, TRANSFORMERS = "firth", "transformers"
 # Its questions under the names that they were published with.
 SQUAD = {"train-v1.1.json": "squad_v1.1_44articles.json", "dev-v1.1.json": "squad_v1.1_dev_subset.json"}
 # By name: the labelled data, the task, and the docstring task where the data are not there.
@@ -113,10 +116,12 @@ def compare(name: str, size: FineTuneSize, options) -> dict:
             folder, data, task, docstrings, size, options.records, os.environ.get("FIRTH_MINILM")
         )
         pythons = {FIRTH: sys.executable, TRANSFORMERS: options.torch_python}
+        if not _without_model_garden(size):
+            pythons |= dict.fromkeys(MODEL_GARDENS, sys.executable)
         commands = {
             worker: (python, [worker, json.dumps(dataclasses.asdict(size)), folder])
             for worker, python in pythons.items()
-            if python
+            if python and worker not in options.without
         }
         with started(commands, module="benchmarks.workers.finetune_work") as workers:
             return {
@@ -124,6 +129,13 @@ def compare(name: str, size: FineTuneSize, options) -> dict:
                 "figures": measure(workers, described["records"], options.rounds),
                 "versions": {key: worker.versions for key, worker in workers.items()},
             }
+
+
+def _without_model_garden(size: FineTuneSize) -> str:
+    """Returns the reason why Model Garden is not measured, or nothing."""
+    if size.method != "full":
+        return f"Model Garden is left out: it has no {size.method}"
+    return without_model_garden()
 
 
 def _linked(data: dict, folder: str) -> dict:
@@ -156,12 +168,10 @@ def line(name: str, result: dict) -> str:
 
 
 def ratio_of(result: dict) -> float | None:
-    """Returns how many times as fast firth is; None without its peer."""
-    figures = result["figures"]
-    if TRANSFORMERS not in figures:
-        return None
-    ours, theirs = (figures[name]["examples_per_second"] for name in (FIRTH, TRANSFORMERS))
-    return ours / theirs
+    """Returns how many times as fast as its best peer firth is; None without a peer."""
+    speeds = {worker: row["examples_per_second"] for worker, row in result["figures"].items()}
+    ours = speeds.pop(FIRTH, None)
+    return ours / max(speeds.values()) if ours and speeds else None
 
 
 def main() -> None:
@@ -170,6 +180,7 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=2048)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--threads", type=int, help="of each library; all cores if not given")
+    parser.add_argument("--without", nargs="*", default=[], metavar="LIBRARY", help="what not to measure")
     parser.add_argument("--torch-python", default=os.environ.get("FIRTH_TORCH_PYTHON"))
     parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
     for field in dataclasses.fields(FineTuneSize):
@@ -184,6 +195,8 @@ def main() -> None:
         os.environ.update(dict.fromkeys(THREADS, str(options.threads)))
     if not options.torch_python:
         print("transformers is left out: set FIRTH_TORCH_PYTHON to a Python that has torch and transformers")
+    if reason := _without_model_garden(size):
+        print(reason)
     print(f"{datetime.date.today()}, {os.cpu_count()} cores, {size}", flush=True)
     results = {}
     for name in options.tasks or TASKS:

@@ -7,7 +7,9 @@
     python -m benchmarks.models --torch-python PYTHON          # or FIRTH_TORCH_PYTHON=PYTHON
 
 Of the peers, KerasHub runs in this interpreter and Hugging Face transformers in one of its own, PYTHON,
-that has torch. ELMo, which neither has, is compared with torch's own modules, `nn.LSTM(proj_size=...)`.
+that has torch. Model Garden, of the extra `modelgarden`, is measured on BERT and T5 with XLA and without;
+the better of the two is the peer, and compilation is not measured. ELMo, which none has, is compared with
+torch's own modules, `nn.LSTM(proj_size=...)`.
 4 layers (ELMo 2 in each direction), width 256, rows of 128, batches of 32, vocabularies of the published
 models (of ELMo's 793,471 words an eighth).
 
@@ -40,7 +42,16 @@ import numpy as np
 from benchmarks.claims import keep
 from benchmarks.tokenization import read_texts
 from benchmarks.workers import batches
-from benchmarks.workers.families import FAMILIES, FIRTH, TORCH, TRANSFORMERS, Family, Size
+from benchmarks.workers.families import (
+    FAMILIES,
+    FIRTH,
+    MODEL_GARDENS,
+    TORCH,
+    TRANSFORMERS,
+    Family,
+    Size,
+    without_model_garden,
+)
 from benchmarks.workers.turns import Worker, started
 from benchmarks.workers.words import with_words
 
@@ -128,6 +139,8 @@ def pythons(family: Family, options) -> dict[str, str]:
     for worker in (TRANSFORMERS, TORCH):
         if worker in found:
             found[worker] = options.torch_python
+    if without_model_garden():
+        found.update({worker: "" for worker in MODEL_GARDENS if worker in found})
     return {worker: python for worker, python in found.items() if python and worker not in options.without}
 
 
@@ -176,6 +189,8 @@ def main() -> None:
     size = Size(**{field.name: getattr(options, field.name) for field in dataclasses.fields(Size)})
     if not options.torch_python:
         print("peers on torch are left out: set FIRTH_TORCH_PYTHON to a Python that has it and transformers")
+    if reason := without_model_garden():
+        print(reason)
     texts = read_texts(options.text, megabytes=2.0)
     print(
         f"{datetime.date.today()}, {os.cpu_count()} cores, {size}, medians of {options.rounds} rounds",

@@ -1,8 +1,11 @@
 """The families that are measured, a line each. Read by all sides, so it imports none of them."""
 
 import dataclasses
+import importlib.metadata
 
 FIRTH, KERAS_HUB, TRANSFORMERS, TORCH = "firth", "KerasHub", "transformers", "torch"
+# Without XLA and with it, each in a process of its own.
+MODEL_GARDENS = MODEL_GARDEN, MODEL_GARDEN_XLA = "Model Garden", "Model Garden XLA"
 PREDICTIONS = 20
 NEGATIVES = 8192
 
@@ -41,9 +44,10 @@ class Family:
         return self.task in ("corruption", "denoising")
 
 
+WITH_MODEL_GARDEN = (KERAS_HUB, TRANSFORMERS, *MODEL_GARDENS)
 FAMILIES = {
     "elmo": Family("bidirectional", 100_000, 0.1, (TORCH,)),
-    "bert": Family("masked", 30_522, 0.1),
+    "bert": Family("masked", 30_522, 0.1, WITH_MODEL_GARDEN),
     "roberta": Family("masked", 50_265, 0.1),
     "albert": Family("masked", 30_000, 0.0),
     "electra": Family("replaced", 30_522, 0.1, (TRANSFORMERS,)),
@@ -51,8 +55,8 @@ FAMILIES = {
     "xlnet": Family("permutation", 32_000, 0.1, (TRANSFORMERS,)),
     "gpt2": Family("causal", 50_257, 0.1),
     "llama": Family("causal", 32_000, 0.0),
-    "t5": Family("corruption", 32_128, 0.1),
-    "t5_1_1": Family("corruption", 32_128, 0.0),
+    "t5": Family("corruption", 32_128, 0.1, WITH_MODEL_GARDEN),
+    "t5_1_1": Family("corruption", 32_128, 0.0, WITH_MODEL_GARDEN),
     "bart": Family("denoising", 50_265, 0.1),
 }
 
@@ -67,3 +71,12 @@ def llama_inner_width(size: Size) -> int:
 def elmo_cells(size: Size) -> int:
     """Eight times the projection, as in the published models."""
     return 8 * size.width
+
+
+def without_model_garden() -> str:
+    """Returns the reason why Model Garden cannot be measured in this environment, or nothing."""
+    try:
+        importlib.metadata.version("tf-models-official")
+    except importlib.metadata.PackageNotFoundError:
+        return "Model Garden is left out: install the extra modelgarden, which the first stack has"
+    return ""

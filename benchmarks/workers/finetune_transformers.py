@@ -1,18 +1,15 @@
 """The worker of Hugging Face transformers of `benchmarks.finetune`: batches sorted by length."""
 
 import itertools
-import pathlib
 import platform
 from typing import Any
 
-import numpy as np
 import torch
 import transformers
 
+from benchmarks.workers.finetune_batches import Arrays, read_examples, sorted_batches
 from benchmarks.workers.finetune_sizes import VOCABULARY, FineTuneSize
 from benchmarks.workers.torch_model import TorchModel
-
-IGNORED = -100
 
 
 class Model(TorchModel):
@@ -20,8 +17,7 @@ class Model(TorchModel):
 
     def __init__(self, size: FineTuneSize, folder: str):
         torch.manual_seed(0)
-        with np.load(pathlib.Path(folder, "examples.npz")) as arrays:
-            given = dict(arrays)
+        given = read_examples(folder)
         head = str(given["head"])
         config = transformers.BertConfig(
             vocab_size=VOCABULARY,
@@ -32,7 +28,9 @@ class Model(TorchModel):
             num_labels=2 if head == "spans" else int(given["classes"]),
         )
         super().__init__(ADAPTED[size.method](CLASSES[head](config)), size.precision)
-        self._batches = itertools.cycle(_batches(given, LABELS[head], size.examples))
+        self._batches = itertools.cycle(
+            [_inputs(batch, LABELS[head]) for batch in sorted_batches(given, size.examples)]
+        )
         self.versions = {
             "python": platform.python_version(),
             "torch": torch.__version__,
@@ -49,16 +47,11 @@ class Model(TorchModel):
         return {"examples": examples, "tokens": tokens}
 
 
-def _labels_of_records(given, members, places, real) -> dict[str, torch.Tensor]:
-    return {"labels": torch.tensor(given["labels"][members].astype("int64"))}
+def _labels(labels: torch.Tensor) -> dict[str, torch.Tensor]:
+    return {"labels": labels}
 
 
-def _labels_of_tokens(given, members, places, real) -> dict[str, torch.Tensor]:
-    return {"labels": _padded([given["labels"][place] for place in places], real, IGNORED)}
-
-
-def _labels_of_spans(given, members, places, real) -> dict[str, torch.Tensor]:
-    labels = torch.tensor(given["labels"].reshape(-1, 2)[members].astype("int64"))
+def _labels_of_spans(labels: torch.Tensor) -> dict[str, torch.Tensor]:
     return {"start_positions": labels[:, 0], "end_positions": labels[:, 1]}
 
 
@@ -75,7 +68,7 @@ HEADS = ("classifier", "qa_outputs")
 # By our name of the method.
 ADAPTED = {"full": lambda module: module, "lora": _with_lora}
 # By our name of the head.
-LABELS = {"pooled": _labels_of_records, "tokens": _labels_of_tokens, "spans": _labels_of_spans}
+LABELS = {"pooled": _labels, "tokens": _labels, "spans": _labels_of_spans}
 CLASSES = {
     "pooled": transformers.BertForSequenceClassification,
     "tokens": transformers.BertForTokenClassification,
@@ -83,29 +76,14 @@ CLASSES = {
 }
 
 
-def _batches(given: dict[str, np.ndarray], labels: Any, size: int) -> list[tuple[dict, int]]:
-    """Returns batches of examples of like lengths in a random order, each with its number of tokens."""
-    lengths = given["lengths"]
-    ends = np.cumsum(lengths)
-    order = np.argsort(-lengths, kind="stable")
-    made = []
-    for start in range(0, len(order), size):
-        members = order[start : start + size]
-        places = [slice(ends[member] - lengths[member], ends[member]) for member in members]
-        real = np.arange(lengths[members].max()) < lengths[members][:, None]
-        batch = {
-            "input_ids": _padded([given["ids"][place] for place in places], real, 0),
-            "token_type_ids": _padded([given["segments"][place] for place in places], real, 0),
-            **labels(given, members, places, real),
-        }
-        # Without padding nobody gives a mask, and attention is faster.
-        if not real.all():
-            batch["attention_mask"] = torch.tensor(real.astype("int64"))
-        made.append((batch, int(real.sum())))
-    return [made[index] for index in np.random.default_rng(0).permutation(len(made))]
-
-
-def _padded(values: list[np.ndarray], real: np.ndarray, padding: int) -> torch.Tensor:
-    filled = np.full(real.shape, padding, "int64")
-    filled[real] = np.concatenate(values)
-    return torch.tensor(filled)
+def _inputs(batch: Arrays, labels: Any) -> tuple[dict[str, torch.Tensor], int]:
+    """Returns a batch as the models read it, and its number of tokens."""
+    inputs = {
+        "input_ids": torch.tensor(batch["ids"]),
+        "token_type_ids": torch.tensor(batch["segments"]),
+        **labels(torch.tensor(batch["labels"])),
+    }
+    # Without padding nobody gives a mask, and attention is faster.
+    if not batch["real"].all():
+        inputs["attention_mask"] = torch.tensor(batch["real"].astype("int64"))
+    return inputs, int(batch["real"].sum())

@@ -12,14 +12,21 @@ import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from benchmarks.workers import turns
+from benchmarks.workers import families, turns
 from benchmarks.workers.finetune_sizes import FineTuneSize
+
+# Of those that are not called as their module, or are measured in more than one way.
+LIBRARIES = {
+    families.MODEL_GARDEN: ("model_garden", {}),
+    families.MODEL_GARDEN_XLA: ("model_garden", {"jit_compile": True}),
+}
 
 
 def main() -> None:
     library, size, folder = sys.argv[1:]
-    module = importlib.import_module(f"benchmarks.workers.finetune_{library}")
-    model = module.Model(FineTuneSize(**json.loads(size)), folder)
+    name, options = LIBRARIES.get(library, (library, {}))
+    module = importlib.import_module(f"benchmarks.workers.finetune_{name}")
+    model = module.Model(FineTuneSize(**json.loads(size)), folder, **options)
     turns.answer(model.versions, lambda work, given, steps: model.steps(steps))
 
 

@@ -21,7 +21,9 @@ MODULES = {
     families.KERAS_HUB: "keras_hub",
     families.TRANSFORMERS: "transformers",
     families.TORCH: "torch",
+    **dict.fromkeys(families.MODEL_GARDENS, "model_garden"),
 }
+OPTIONS = {families.MODEL_GARDEN_XLA: {"jit_compile": True}}
 
 
 def read_lots(path: str) -> dict[tuple[str, int], dict[str, np.ndarray]]:
@@ -37,7 +39,7 @@ def main() -> None:
     worker, name, size, path = sys.argv[1:]
     module = importlib.import_module(f"benchmarks.workers.{MODULES[worker]}_worker")
     family = families.FAMILIES[name]
-    model = module.Model(name, family, families.Size(**json.loads(size)))
+    model = module.Model(name, family, families.Size(**json.loads(size)), **OPTIONS.get(worker, {}))
     lots = {key: model.prepare(features, key[0]) for key, features in read_lots(path).items()}
 
     def do(work, given, lot):
