@@ -15,7 +15,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 from benchmarks.workers import families, turns
 from benchmarks.workers.finetune_sizes import FineTuneSize
 
-# Of those that are not called as their module, or are measured in more than one way.
+# Libraries that are not called as their module, or are measured in more than one way.
 LIBRARIES = {
     families.MODEL_GARDEN: ("model_garden", {}),
     families.MODEL_GARDEN_XLA: ("model_garden", {"jit_compile": True}),
