@@ -122,11 +122,11 @@ def optimise_graphs(on):
         tf.compat.v1.ConfigProto = type(plain_session()) if on else plain_session
 
 
-def plain_session():
+def plain_session(**settings):
     """Returns the configuration of a V1 session that runs graphs as they are."""
     from tensorflow.core.protobuf import config_pb2
 
-    config = config_pb2.ConfigProto()
+    config = config_pb2.ConfigProto(**settings)
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     return config
 
