@@ -102,6 +102,14 @@ CLASSIFIERS = ["fasttext-predict>=0.9.2", "skops>=0.11"]
 SPACY = by_stack("spacy", ">=3.7,<3.8", ">=3.8")
 # 0.4.30 was tried next to TensorFlow 2.16, whose ml-dtypes do for no version from 0.4.35 on.
 JAX = by_stack("jax", "==0.4.30", ">=0.7")
+# `firth serve`. starlette 1.7 is the last for Python 3.10; the health service follows protobuf.
+SERVE = [
+    "starlette>=1.0",
+    "uvicorn>=0.30",
+    "grpcio>=1.48",
+    *by_stack("grpcio-health-checking", "==1.48.2", ">=1.80"),
+    "prometheus-client>=0.20",
+]
 
 EXTRAS_REQUIRE = {
     "s3": S3,
@@ -113,6 +121,7 @@ EXTRAS_REQUIRE = {
     "spacy": SPACY,
     # The second trainer, `training.backend: jax`.
     "jax": JAX,
+    "serve": SERVE,
     # `firth compile` writes Kubeflow's format. All of kfp needs another urllib3 than TFX.
     "kubeflow": KUBEFLOW,
     # tf-models-official pins TensorFlow, and has no release for the second stack's.
@@ -129,6 +138,10 @@ EXTRAS_REQUIRE = {
         "hypothesis>=6.100",
         "jsonschema>=4",
         *KUBEFLOW,
+        *SERVE,
+        # A client of `firth serve` that is not ours.
+        "openai>=1",
+        "httpx>=0.27",
         "mypy>=1.11",
         # The command line of TFX asks it what is installed.
         "pip>=24",
