@@ -26,6 +26,7 @@ class Controls(NamedTuple):
         typical_p: float32 [batch].
         repetition_penalty: float32 [batch].
         presence_penalty: float32 [batch].
+        frequency_penalty: float32 [batch].
         no_repeat_ngram_size: int32 [batch], 0 for none.
         min_new_tokens: int32 [batch].
         bias_ids: Tokens with a bias, int32 [batch, biases]; 0 where a row has fewer.
@@ -41,6 +42,7 @@ class Controls(NamedTuple):
     typical_p: tf.Tensor
     repetition_penalty: tf.Tensor
     presence_penalty: tf.Tensor
+    frequency_penalty: tf.Tensor
     no_repeat_ngram_size: tf.Tensor
     min_new_tokens: tf.Tensor
     bias_ids: tf.Tensor
@@ -91,6 +93,7 @@ def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Contro
         typical_p=floats(of_samplers("typical_p")),
         repetition_penalty=floats([each.repetition_penalty for each in requests]),
         presence_penalty=floats([each.presence_penalty for each in requests]),
+        frequency_penalty=floats([each.frequency_penalty for each in requests]),
         no_repeat_ngram_size=integers("no_repeat_ngram_size"),
         min_new_tokens=integers("min_new_tokens"),
         bias_ids=tf.constant(ids),
@@ -114,6 +117,7 @@ def neutral_controls(batch: tf.Tensor | int, most: int) -> Controls:
         typical_p=same(1.0),
         repetition_penalty=same(1.0),
         presence_penalty=same(0.0),
+        frequency_penalty=same(0.0),
         no_repeat_ngram_size=same(0, tf.int32),
         min_new_tokens=same(0, tf.int32),
         bias_ids=tf.zeros([batch, 0], tf.int32),

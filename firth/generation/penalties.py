@@ -90,6 +90,11 @@ def adjusted(logits: tf.Tensor, controls: Controls, seen: Seen, end_id: int) -> 
         lambda: logits - controls.presence_penalty[:, tf.newaxis] * tf.cast(seen.written, tf.float32),
         lambda: tf.identity(logits),
     )
+    logits = tf.cond(
+        tf.reduce_any(controls.frequency_penalty != 0.0),
+        lambda: _without_repeats(logits, controls.frequency_penalty, seen),
+        lambda: tf.identity(logits),
+    )
     if controls.biases.shape[1] != 0:
         logits = tf.tensor_scatter_nd_add(logits, _pairs(controls.bias_ids), controls.biases)
     return tf.cond(
@@ -136,6 +141,14 @@ def repeating(seen: Seen, sizes: tf.Tensor) -> tf.Tensor:
 def _divided(logits: tf.Tensor, penalty: tf.Tensor, occurred: tf.Tensor) -> tf.Tensor:
     weaker = tf.where(logits > 0.0, logits / penalty, logits * penalty)
     return tf.where(occurred, weaker, logits)
+
+
+def _without_repeats(logits: tf.Tensor, penalty: tf.Tensor, seen: Seen) -> tf.Tensor:
+    """Takes a penalty off the logits of tokens for each time that they have been written."""
+    places, count = tf.range(tf.shape(seen.tokens)[1]), seen.count[:, tf.newaxis]
+    is_written = (places >= count - seen.new[:, tf.newaxis]) & (places < count)
+    taken = penalty[:, tf.newaxis] * tf.cast(is_written, tf.float32)
+    return tf.tensor_scatter_nd_sub(logits, _pairs(seen.tokens), taken)
 
 
 def tokens_of(ids: tf.Tensor, lengths: tf.Tensor, vocabulary: int) -> tf.Tensor:

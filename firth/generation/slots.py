@@ -77,12 +77,18 @@ class SlotWriter:
         written: int = framing.goal.written_places(framing.sequences, longest)
         return (len(framing.start) or longest) + written - 1
 
-    def stepped(self, slots: Slots, active: tf.Tensor, controls: Controls, may_come: tf.Tensor) -> Slots:
+    def stepped(
+        self, slots: Slots, active: tf.Tensor, controls: Controls, may_come: tf.Tensor
+    ) -> tuple[Slots, tf.Tensor]:
         """Writes a token in each active slot that has not ended.
 
         Args:
             active: True for slots that take part, bool [slots].
             may_come: True for tokens that may come next in each slot, bool [slots, vocabulary].
+
+        Returns:
+            The slots, and the natural logarithms of the probabilities of all tokens that could be written,
+            before biases, penalties, the mask and the sampler, float32 [slots, vocabulary].
         """
         before = slots.writing
         logits = self._writer.allowed(self._reader.logits(slots.states))
@@ -96,7 +102,7 @@ class SlotWriter:
         states, rows = self._reader.read(writing.token[:, tf.newaxis], stands)
         rows = rows._replace(lengths=tf.where(reads, rows.lengths, lengths))
         states = tf.where(reads[:, tf.newaxis], states[:, 0], slots.states)
-        return Slots(writing._replace(rows=rows), states, slots.room)
+        return Slots(writing._replace(rows=rows), states, slots.room), tf.nn.log_softmax(logits)
 
 
 def joined(slots: Slots, slot: tf.Tensor, begun: Slots) -> Slots:

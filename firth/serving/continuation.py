@@ -60,6 +60,7 @@ PARAMETERS: dict[str, Parameter] = {
     "typical_p": _parameter(Sampling, "typical_p", "float32", 0.9),
     "repetition_penalty": _parameter(GenerationRequest, "repetition_penalty", "float32", 1.2),
     "presence_penalty": _parameter(GenerationRequest, "presence_penalty", "float32", 0.1),
+    "frequency_penalty": _parameter(GenerationRequest, "frequency_penalty", "float32", 0.1),
     "no_repeat_ngram_size": _parameter(GenerationRequest, "no_repeat_ngram_size", "int32", 3),
     "min_new_tokens": _parameter(GenerationRequest, "min_new_tokens", "int32", 1),
     "seed": _parameter(GenerationRequest, "seed", "int64", 7),

@@ -71,6 +71,7 @@ OF_SAMPLERS = {
         "min_p": (0.0, 0.05, 0.0)[number],
         "typical_p": (1.0, 0.9, 1.0)[number],
         "presence_penalty": 0.5,
+        "frequency_penalty": 0.25,
         "no_repeat_ngram_size": (0, 2, 1)[number],
         "min_new_tokens": number,
     },

@@ -8,6 +8,8 @@ import pytest
 import tensorflow as tf
 
 from firth.generation import SAMPLERS, Generator, generate
+from firth.generation.controls import neutral_controls
+from firth.generation.penalties import Seen, adjusted, tokens_of
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.generation.samplers import AnySampler
@@ -111,6 +113,16 @@ def test_penalties_and_biases():
     assert len(set(once.ids)) == 6
     assert biased.text == " cat" * 6
     assert not {generator.tokenizer.token_to_id(word) for word in ("the", "fox")} & set(never.ids)
+
+
+def test_a_frequency_penalty_counts_what_has_been_written():
+    """Neither the prompt nor what is after the text counts; each row has its own penalty."""
+    tokens = tf.constant([[1, 1, 2, 2, 0, 3], [1, 1, 2, 2, 0, 3]])
+    known = tokens_of(tokens, tf.constant([5, 5]), 4)
+    seen = Seen(known, known, tokens, count=tf.constant([5, 4]), new=tf.constant([4, 2]))
+    controls = neutral_controls(2, 1)._replace(frequency_penalty=tf.constant([0.5, -1.0]))
+    found = adjusted(tf.zeros([2, 4]), controls, seen, end_id=3)
+    assert found.numpy().tolist() == [[-0.5, -0.5, -1.0, 0.0], [0.0, 0.0, 2.0, 0.0]]
 
 
 @eagerly()

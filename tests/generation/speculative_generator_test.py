@@ -40,6 +40,7 @@ def test_greedy_texts_are_those_of_the_model_alone(name, guesses, in_graph):
         "max_new_tokens": 7,
         "log_probabilities": True,
         "presence_penalty": 0.3,
+        "frequency_penalty": 0.2,
         "repetition_penalty": 1.2,
         "no_repeat_ngram_size": 2,
         "min_new_tokens": 3,

@@ -47,6 +47,8 @@ class GenerationRequest(Config):
     Next to an encoder the text so far is that of the decoder, with what it starts from."""
     presence_penalty: Annotated[float, _FINITE] = 0.0
     """Number taken off the logit of a token that has been written before; 0 for none."""
+    frequency_penalty: Annotated[float, _FINITE] = 0.0
+    """Number taken off the logit of a token for each time that it has been written before; 0 for none."""
     no_repeat_ngram_size: Annotated[int, pydantic.Field(ge=0, le=MAX_SIZE)] = 0
     """Number of tokens of the runs that come at most once in the text so far, as `repetition_penalty` reads
     it (Paulus et al. 2018, section 2.5); 0 for none."""

@@ -194,6 +194,8 @@ def slot_conflicts(recipe: RunRecipe) -> Iterator[str]:
         yield f"export.slots: {reason}; leave it out"
     else:
         yield from _lengths_slots(recipe)
+        if (likeliest := export.top_log_probabilities) > (pieces := recipe.tokenizer.vocabulary_size):
+            yield f"export.top_log_probabilities: {likeliest} is above tokenizer.vocabulary_size: {pieces}"
 
 
 def _reason(recipe: RunRecipe) -> str:

@@ -56,5 +56,8 @@ class Export(Config):
     """Number of texts that a server writes at once with the signatures `prefill` and `step`, which only
     models that write have; 0 for none, and no such signatures. The caches of the slots take memory from when
     the model is loaded."""
+    top_log_probabilities: int = pydantic.Field(default=5, ge=0)
+    """Number of likeliest tokens that `step` returns for each token of a slot, with the logarithms of their
+    probabilities; 0 for none."""
     slot_length: Annotated[int, pydantic.Field(ge=8, le=MAX_SIZE)] | None = None
     """Most tokens of the rows of a slot, as `sequences.length` says it of all rows; null for as many."""

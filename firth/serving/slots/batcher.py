@@ -11,7 +11,7 @@ import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokeni
 from firth.serving.exported_model import newest_model, read_description
 from firth.serving.isolated_check import Loaded
 from firth.serving.parameter import values_of
-from firth.serving.slots.requests import prefill_request, step_request
+from firth.serving.slots.requests import GREATEST_BIAS, prefill_request, step_request
 from firth.serving.warmup import Request
 
 # From the tokens written so far to those that may come next, bool [vocabulary].
@@ -25,15 +25,19 @@ class SlotPrompt(NamedTuple):
     """A prompt that is to be written after.
 
     Attributes:
-        text: The prompt.
+        text: The prompt; not read where there are `ids`.
         parameters: Values of the parameters by name, such as `temperature`; the others have their defaults.
         may_come: Function from the tokens written so far to those that may come next, bool [vocabulary]; None
             where all may. The model's own rules come first: no special token is written but the end.
+        ids: Tokens of the prompt with its special ones, as the model reads them; None to read `text`.
+        logit_bias: Numbers that are added to the logits of tokens, by id; at most `described["biases"]`.
     """
 
-    text: str
+    text: str = ""
     parameters: Mapping[str, float] = {}
     may_come: MayCome | None = None
+    ids: Sequence[int] | None = None
+    logit_bias: Mapping[int, float] = {}
 
 
 class SlotText(NamedTuple):
@@ -45,6 +49,8 @@ class SlotText(NamedTuple):
         ids: Its tokens so far, without the end.
         log_probabilities: Natural logarithms of their probabilities, and of the end's.
         ended: Why it ended: `end` (the model wrote the end) or `length`; empty while it is written.
+        top: At the place of each token, and of the end, the likeliest tokens with the natural logarithms of
+            their probabilities, the likeliest first; as many as `described["top_log_probabilities"]`.
     """
 
     number: int
@@ -52,12 +58,15 @@ class SlotText(NamedTuple):
     ids: tuple[int, ...] = ()
     log_probabilities: tuple[float, ...] = ()
     ended: str = ""
+    top: tuple[tuple[tuple[int, float], ...], ...] = ()
 
 
 class _Held(NamedTuple):
     prompt: SlotPrompt
     ids: npt.NDArray[np.int32]
     values: Mapping[str, npt.NDArray[Any]]
+    biases: npt.NDArray[np.float32]
+    bias_ids: npt.NDArray[np.int32]
     so_far: SlotText
 
 
@@ -133,23 +142,60 @@ class ContinuousBatcher:
         """Lets a free slot read a prompt, and returns the number of the text that is written after it.
 
         Args:
-            prompt: The prompt. One that is too long is cut, as `generate` cuts it.
+            prompt: The prompt. A text that is too long is cut, as `generate` cuts it.
 
         Raises:
-            ValueError: if no slot is free, and for a parameter that is not valid, with the nearest name.
+            ValueError: if no slot is free; for a parameter that is not valid, with the nearest name; for ids
+                and biases that the model does not read.
         """
         if not self.free:
             raise ValueError(f"all {len(self._held)} slots are taken: take a step first, or end a text")
         prompt = SlotPrompt(prompt) if isinstance(prompt, str) else prompt
         values = values_of(self.described["parameters"], prompt.parameters, 1)
-        asked = {"text": [prompt.text.encode()], "max_new_tokens": values["max_new_tokens"]}
-        read = self.loaded.run("tokenize", asked)
-        ids = read["ids"][0, : read["length"][0]]
+        bias_ids, biases = self._biases(prompt.logit_bias)
+        ids = self._tokenized(prompt.text, values) if prompt.ids is None else self._checked(prompt.ids)
         slot, number = self._held.index(None), self._joined
         self._ask(prefill_request(slot, ids))
-        self._held[slot] = _Held(prompt, ids, values, SlotText(number))
+        self._held[slot] = _Held(prompt, ids, values, biases, bias_ids, SlotText(number))
         self._joined += 1
         return number
+
+    def _tokenized(self, text: str, values: Mapping[str, Any]) -> npt.NDArray[np.int32]:
+        asked = {"text": [text.encode()], "max_new_tokens": values["max_new_tokens"]}
+        read = self.loaded.run("tokenize", asked)
+        ids: npt.NDArray[np.int32] = read["ids"][0, : read["length"][0]]
+        return ids
+
+    def _checked(self, ids: Sequence[int]) -> npt.NDArray[np.int32]:
+        """Returns a prompt's tokens."""
+        most = self.described["prompt_lengths"][-1]
+        if not 0 < len(ids) <= most:
+            raise ValueError(f"ids: a prompt has 1 to {most:,} tokens, not {len(ids):,}")
+        self._check_ids("ids", ids)
+        return np.array(ids, np.int32)
+
+    def _check_ids(self, name: str, ids: Iterable[int]) -> None:
+        for each in ids:
+            if not 0 <= each < self.described["vocabulary"]:
+                raise ValueError(
+                    f"{name}: a token is at least 0 and below {self.described['vocabulary']:,}, not {each}"
+                )
+
+    def _biases(self, given: Mapping[int, float]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """Returns tokens with a bias and their biases, with zeros after them."""
+        most = self.described.get("biases", 0)
+        if len(given) > most:
+            raise ValueError(f"logit_bias: a text has at most {most} biases, not {len(given)}")
+        self._check_ids("logit_bias", given)
+        for token, bias in given.items():
+            if not abs(bias) <= GREATEST_BIAS:
+                raise ValueError(
+                    f"logit_bias: must be at least -{GREATEST_BIAS} and at most {GREATEST_BIAS}, "
+                    f"not {bias} (of token {token})"
+                )
+        ids, biases = np.zeros(most, np.int32), np.zeros(most, np.float32)
+        ids[: len(given)], biases[: len(given)] = list(given), list(given.values())
+        return ids, biases
 
     def end(self, number: int) -> None:
         """Ends a text, and so frees its slot.
@@ -164,17 +210,21 @@ class ContinuousBatcher:
         found = self._ask(step_request(self.described, **self._step_inputs()))
         for slot, held in enumerate(self._held):
             if held is not None:
-                token, score, ended = (found[name][slot] for name in ("token", "log_probability", "ended"))
-                self._held[slot] = held._replace(so_far=_further(held.so_far, token, score, _ENDED[ended]))
+                of_slot = {name: values[slot] for name, values in found.items()}
+                self._held[slot] = held._replace(so_far=_further(held.so_far, of_slot))
         written = self._with_texts([each for each in self._held if each is not None])
         self._held = [None if each and each.so_far.ended else each for each in self._held]
         return written
 
     def _step_inputs(self) -> dict[str, Any]:
-        parameters = self.described["parameters"]
+        parameters, no_bias = self.described["parameters"], np.zeros(self.described.get("biases", 0))
         return {
             "active": [each is not None for each in self._held],
             "mask": np.stack([self._mask(each) for each in self._held]),
+            **{
+                name: np.stack([no_bias if held is None else getattr(held, name) for held in self._held])
+                for name in ("bias_ids", "biases")
+            },
             **{
                 name: [each["default"] if held is None else held.values[name][0] for held in self._held]
                 for name, each in parameters.items()
@@ -206,10 +256,15 @@ class ContinuousBatcher:
         return self.loaded.run(request.signature, request.inputs)
 
 
-def _further(text: SlotText, token: int, score: float, ended: str) -> SlotText:
-    ids = text.ids if ended == "end" else (*text.ids, int(token))
-    scores = (*text.log_probabilities, float(score))
-    return text._replace(ids=ids, log_probabilities=scores, ended=ended)
+def _further(text: SlotText, found: Mapping[str, npt.NDArray[Any]]) -> SlotText:
+    """Returns a text after a step that gave these outputs for its slot."""
+    ended = _ENDED[found["ended"]]
+    ids = text.ids if ended == "end" else (*text.ids, int(found["token"]))
+    scores = (*text.log_probabilities, float(found["log_probability"]))
+    likeliest = (found[each].tolist() for each in ("top_ids", "top_log_probabilities") if each in found)
+    return text._replace(
+        ids=ids, log_probabilities=scores, ended=ended, top=(*text.top, tuple(zip(*likeliest)))
+    )
 
 
 def _rows(ids: Sequence[Any]) -> tuple[npt.NDArray[np.int32], list[int]]:

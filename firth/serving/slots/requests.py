@@ -7,6 +7,9 @@ import numpy as np
 
 from firth.serving.warmup import Request
 
+# Most biases of a slot, and the greatest value, that of `logit_bias` in a request of `firth.generation`.
+BIASES, GREATEST_BIAS = 16, 1e4
+
 
 class SlotRequest(NamedTuple):
     """A request that tries a model.
@@ -31,7 +34,8 @@ def step_request(described: Mapping[str, Any], active: Any, **others: Any) -> Re
     """Returns the request for a token of each active slot; parameters that are not given have their default.
 
     Args:
-        **others: `mask`, int32 [slots, words], and values of parameters, [slots] each.
+        **others: `mask`, int32 [slots, words], `bias_ids` and `biases`, [slots, 16], and values of
+            parameters, [slots] each.
     """
     count = described["count"]
     values = {
@@ -39,6 +43,9 @@ def step_request(described: Mapping[str, Any], active: Any, **others: Any) -> Re
         for name, each in described["parameters"].items()
     }
     mask = np.array(others.get("mask", np.full([count, described["mask_words"]], -1)), np.int32)
+    # A model that an earlier version exported reads none.
+    for name, dtype in (("bias_ids", "int32"), ("biases", "float32")) if described.get("biases") else ():
+        values[name] = np.array(others.get(name, np.zeros([count, described["biases"]])), dtype)
     return Request("step", {"active": np.array(active, bool), "mask": mask, **values})
 
 
@@ -76,6 +83,9 @@ def slot_requests(described: Mapping[str, Any]) -> Iterator[SlotRequest]:
     yield SlotRequest("the longest prompt", prefill_request(0, [end] * longest))
     yield SlotRequest("a prompt", prefill_request(0, [end]))
     yield step("no token may come", mask=np.zeros([count, described["mask_words"]]))
+    places = [count, described["biases"]]
+    yield step("a bias of no token", bias_ids=np.full(places, described["vocabulary"]))
+    yield step("a bias out of range", biases=np.full(places, 1e9))
     for name, each in described["parameters"].items():
         wrong: dict[str, Any] = {name: [each["least"] - 1] * count}
         yield step(f"{name} out of range", **wrong)

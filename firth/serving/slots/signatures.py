@@ -7,8 +7,8 @@ token in each active slot by `step`. One request comes after another: they chang
 import dataclasses
 import functools
 import uuid
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import tensorflow as tf
 
@@ -21,6 +21,8 @@ from firth.recipes.run.fit import slot_sequences
 from firth.serving.continuation import PARAMETERS, check_values, controls_of_values
 from firth.serving.served_model import Served
 from firth.serving.signature import Output
+from firth.serving.slots.requests import BIASES, GREATEST_BIAS
+from firth.serving.tensor_signature import TensorSignature, check
 
 Function = Callable[..., dict[str, tf.Tensor]]
 Bind = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -42,7 +44,8 @@ class SlotSignatures:
         # The rows of slots may be shorter than those of the recipe.
         recipe = recipe.model_copy(update={"sequences": slot_sequences(recipe)})
         self._count, self._rows = recipe.export.slots, recipe.tokenizer.vocabulary_size
-        self._descriptions = slot_descriptions(self._count, mask_words(self._rows))
+        self._top = recipe.export.top_log_probabilities
+        self._descriptions = slot_descriptions(self._count, mask_words(self._rows), self._top)
         self._framing = framing_of(recipe, served.tokenizer)
         reader = reader_of(served.model, served.tokenizer, self._framing.start)
         self._writer = SlotWriter(reader, self._framing)
@@ -59,7 +62,7 @@ class SlotSignatures:
         return {
             name: tf.function(
                 self._bind(getattr(self, name)),
-                input_signature=[_spec(*each) for each in described.inputs.items()],
+                input_signature=described.specs,
                 autograph=False,
             )
             for name, described in self._descriptions.items()
@@ -77,6 +80,8 @@ class SlotSignatures:
             "end_id": self._framing.end_id,
             "vocabulary": self._rows,
             "mask_words": mask_words(self._rows),
+            "biases": BIASES,
+            "top_log_probabilities": self._top,
             "parameters": {name: dataclasses.asdict(each) for name, each in PARAMETERS.items()},
         }
 
@@ -96,9 +101,9 @@ class SlotSignatures:
         """
         length, lengths = tf.shape(ids)[1:], self._writer.lengths()
         checks = [
-            _check((slot >= -1) & (slot < self._count), f"slot: must be at least -1 and below {self._count}"),
-            _check((length > 0) & (length <= lengths[-1]), f"ids: a prompt has 1 to {lengths[-1]} tokens"),
-            _check((ids >= 0) & (ids < self._rows), f"ids: must be at least 0 and below {self._rows}"),
+            check((slot >= -1) & (slot < self._count), f"slot: must be at least -1 and below {self._count}"),
+            check((length > 0) & (length <= lengths[-1]), f"ids: a prompt has 1 to {lengths[-1]} tokens"),
+            check((ids >= 0) & (ids < self._rows), f"ids: must be at least 0 and below {self._rows}"),
         ]
         with tf.control_dependencies(checks):
             ids = tf.identity(ids)
@@ -112,20 +117,33 @@ class SlotSignatures:
         whole = tf.pad(ids, [(0, 0), (0, length - tf.shape(ids)[1])])
         return padded(self._writer.begun(tf.ensure_shape(whole, [1, length]), tf.shape(ids)[1:]), slots)
 
-    def step(self, active: tf.Tensor, mask: tf.Tensor, *values: tf.Tensor) -> dict[str, tf.Tensor]:
+    def step(
+        self,
+        active: tf.Tensor,
+        mask: tf.Tensor,
+        bias_ids: tf.Tensor,
+        biases: tf.Tensor,
+        *values: tf.Tensor,
+    ) -> dict[str, tf.Tensor]:
         """Writes a token in each active slot whose text has not ended; the others stay as they are.
 
         Args:
             active: Which slots take part, bool [slots].
             mask: Which tokens may come next in each slot, int32 [slots, words]: bit `id % 32` of word
                 `id // 32`. -1 lets all come.
+            bias_ids: Tokens with a bias, int32 [slots, 16]; 0 where a slot has fewer.
+            biases: Numbers added to their logits, float32 [slots, 16]; 0 where a slot has fewer.
+            *values: Values of `PARAMETERS` for each slot, [slots] each, in their order.
 
         Returns:
             token: int32 [slots], the token that was written; 0 in a slot that wrote no token.
             log_probability: float32 [slots], of the token among those that may be written, before the mask,
-                penalties and the sampler; 0 in a slot that wrote no token.
+                biases, penalties and the sampler; 0 in a slot that wrote no token.
             ended: int32 [slots], 0 if the text continues, 1 if its end was written, 2 if it has all tokens
                 that were asked for, or that there is room for.
+            top_ids: int32 [slots, tokens], the likeliest tokens, as many as `export.top_log_probabilities`
+                says, the likeliest first; 0 in a slot that wrote no token. Left out for none.
+            top_log_probabilities: float32 [slots, tokens], theirs, as `log_probability` is the token's.
 
         Raises (when run):
             tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter; for an active
@@ -135,24 +153,41 @@ class SlotSignatures:
             tf.where(active, each, tf.constant(parameter.default, parameter.dtype))
             for each, parameter in zip(values, PARAMETERS.values(), strict=True)
         )
+        bias_ids, biases = (tf.where(active[:, tf.newaxis], each, 0) for each in (bias_ids, biases))
         controls, may_come = controls_of_values(check_values(values)), mask_bits(mask, self._rows)
         slots = self.kept.read()
         goes_on = active & (slots.writing.ended == RUNNING)
         may_write = tf.reduce_any(may_come & tf.constant(self._framing.may_write), axis=1)
         checks = [
-            _check(~active | (slots.room > 0), "active: a slot has read no prompt"),
-            _check(~goes_on | may_write, "mask: a slot has no token that may be written"),
+            check(~active | (slots.room > 0), "active: a slot has read no prompt"),
+            check(~goes_on | may_write, "mask: a slot has no token that may be written"),
+            check(
+                (bias_ids >= 0) & (bias_ids < self._rows),
+                f"bias_ids: must be at least 0 and below {self._rows}",
+            ),
+            check(
+                tf.abs(biases) <= GREATEST_BIAS,
+                f"biases: must be at least -{GREATEST_BIAS} and at most {GREATEST_BIAS}",
+            ),
         ]
         with tf.control_dependencies(checks):
-            active = tf.identity(active)
-        slots = self._writer.stepped(slots, active, controls, may_come)
+            active, bias_ids = tf.identity(active), tf.identity(bias_ids)
+        controls = controls._replace(bias_ids=bias_ids, biases=biases)
+        slots, scores = self._writer.stepped(slots, active, controls, may_come)
         self.kept.assign(slots)
         writing = slots.writing
-        return {
+        # The token's own is of the same tensor as those of the likeliest: clients compare them for equality.
+        own = tf.gather(scores, writing.token, batch_dims=1)
+        found = {
             "token": tf.where(goes_on, writing.token, 0),
-            "log_probability": tf.where(goes_on, writing.log_probabilities[:, 0], 0.0),
+            "log_probability": tf.where(goes_on, own, 0.0),
             "ended": writing.ended,
         }
+        if self._top:
+            likeliest, is_written = tf.math.top_k(scores, self._top), goes_on[:, tf.newaxis]
+            found["top_ids"] = tf.where(is_written, likeliest.indices, 0)
+            found["top_log_probabilities"] = tf.where(is_written, likeliest.values, 0.0)
+        return found
 
     def tokenize(self, text: tf.Tensor, max_new_tokens: tf.Tensor) -> dict[str, tf.Tensor]:
         """Returns texts as `prefill` reads them.
@@ -191,16 +226,6 @@ class SlotSignatures:
             tf.RaggedTensor.from_tensor(each, lengths=sizes) for each, sizes in ((own, count), (ids, length))
         )
         return {"generated": written_texts(framing, prompts, written)}
-
-
-def _spec(name: str, described: Output) -> tf.TensorSpec:
-    return tf.TensorSpec(
-        [each if isinstance(each, int) else None for each in described.shape], described.dtype, name
-    )
-
-
-def _check(is_valid: tf.Tensor, message: str) -> tf.Operation:
-    return tf.debugging.Assert(tf.reduce_all(is_valid), [message])
 
 
 class KeptTensor(tf.saved_model.experimental.TrackableResource):
@@ -249,36 +274,24 @@ class KeptTensors:
             variable.assign(value)
 
 
-class SlotDescription(NamedTuple):
-    """A signature of slots.
+def slot_descriptions(count: int | str, words: int | str, top: int) -> dict[str, TensorSignature]:
+    """Returns the signatures of slots by name.
 
-    Attributes:
-        meaning: Its purpose, a sentence.
-        inputs: Its inputs by name, in their order.
-        outputs: Its outputs by name.
+    Args:
+        top: Number of likeliest tokens that `step` returns.
     """
-
-    meaning: str
-    inputs: Mapping[str, Output]
-    outputs: Mapping[str, Output]
-
-    def describe(self) -> dict[str, Any]:
-        """Returns the description, fit for JSON."""
-        return {
-            "meaning": self.meaning,
-            "inputs": {name: each.describe() for name, each in self.inputs.items()},
-            "outputs": {name: each.describe() for name, each in self.outputs.items()},
-        }
-
-
-def slot_descriptions(count: int | str, words: int | str) -> dict[str, SlotDescription]:
-    """Returns the signatures of slots by name."""
 
     def of_slots(meaning: str, dtype: str = "int32", *more: int | str) -> Output:
         return Output(meaning, dtype, (count, *more))
 
+    likeliest = {
+        "top_ids": of_slots("likeliest tokens, the likeliest first", "int32", top),
+        "top_log_probabilities": of_slots(
+            "natural logarithms of their probabilities, as that of the token", "float32", top
+        ),
+    }
     return {
-        "prefill": SlotDescription(
+        "prefill": TensorSignature(
             "Lets a slot read a prompt; what the slot held is forgotten.",
             {
                 "slot": Output("number of the slot; -1 for none", "int32", (1,)),
@@ -286,24 +299,29 @@ def slot_descriptions(count: int | str, words: int | str) -> dict[str, SlotDescr
             },
             {"room": Output("most tokens that can be written after it", "int32", (1,))},
         ),
-        "step": SlotDescription(
+        "step": TensorSignature(
             "Writes a token in each active slot whose text has not ended.",
             {
                 "active": of_slots("whether the slot takes part", "bool"),
                 "mask": of_slots("bits of the tokens that may come next, -1 for all", "int32", words),
+                "bias_ids": of_slots("tokens with a bias; 0 where there are fewer", "int32", BIASES),
+                "biases": of_slots(
+                    "numbers added to their logits; 0 where there are fewer", "float32", BIASES
+                ),
                 **{name: of_slots(each.meaning, each.dtype) for name, each in PARAMETERS.items()},
             },
             {
                 "token": of_slots("token that was written; 0 in a slot that wrote no token"),
                 "log_probability": of_slots(
                     "natural logarithm of its probability, among the tokens that may be written and before "
-                    "mask, penalties and the sampler; 0 in a slot that wrote no token",
+                    "mask, biases, penalties and the sampler; 0 in a slot that wrote no token",
                     "float32",
                 ),
                 "ended": of_slots("0 while the text goes on, 1 if its end was written, 2 if it is full"),
+                **(likeliest if top else {}),
             },
         ),
-        "tokenize": SlotDescription(
+        "tokenize": TensorSignature(
             "Gives texts as `prefill` reads them.",
             {
                 "text": Output("text to continue", "string"),
@@ -315,7 +333,7 @@ def slot_descriptions(count: int | str, words: int | str) -> dict[str, SlotDescr
                 "truncated": Output("whether the text was cut", "bool"),
             },
         ),
-        "detokenize": SlotDescription(
+        "detokenize": TensorSignature(
             "Gives the texts of tokens that were written.",
             {
                 "prompt_ids": Output("tokens that `prefill` read, padded", "int32", _IDS),

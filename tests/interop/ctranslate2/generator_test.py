@@ -121,6 +121,7 @@ REFUSED = {
     "typical_p": 0.5,
     "min_p": 0.1,
     "presence_penalty": 0.5,
+    "frequency_penalty": 0.5,
     "logit_bias": {"a": 1.0},
 }
 

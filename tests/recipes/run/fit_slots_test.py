@@ -25,6 +25,11 @@ def test_models_that_write_have_slots(name):
             r"export\.slot_length: 4096 is above sequences\.length",
         ),
         ("gpt2_tiny", ["slot_length=16"], r"export\.slot_length: it needs export\.slots: 1 or more"),
+        (
+            "gpt2_tiny",
+            ["slots=2", "top_log_probabilities=50000"],
+            r"export\.top_log_probabilities: 50000 is above tokenizer\.vocabulary_size: 8192",
+        ),
         ("gpt2_tiny", ["slots=-1"], r"export\.slots: must be greater than or equal to 0, not -1"),
     ],
 )

@@ -30,11 +30,19 @@ from tests.serving.weights_test import bundle_of
 ASKED = [
     {"temperature": 0.0, "max_new_tokens": 7, "no_repeat_ngram_size": 2, "min_new_tokens": 5},
     {"temperature": 0.9, "top_k": 9, "seed": 1, "max_new_tokens": 7},
-    {"temperature": 1.5, "top_p": 0.9, "seed": 2, "max_new_tokens": 5, "presence_penalty": 0.3},
+    {
+        "temperature": 1.5,
+        "top_p": 0.9,
+        "seed": 2,
+        "max_new_tokens": 5,
+        "presence_penalty": 0.3,
+        "frequency_penalty": 0.4,
+    },
     {"temperature": 1.0, "min_p": 0.05, "typical_p": 0.9, "seed": 3, "repetition_penalty": 1.2},
     {"temperature": 1.2, "seed": 2**40 + 1, "max_new_tokens": 1},
 ]
 OF_KIND = [{"sampler": {"kind": "sample"}, **asked} for asked in ASKED]
+END = PIECES.index("[SEP]")
 TEXTS = [*PROMPTS, "the lazy dog", "the"]
 
 
@@ -70,9 +78,56 @@ def check_slots(generator, batcher, count):
         last = found[-1]
         assert (last.ids, last.ended, last.text) == (own_ids(expected), expected.ended, expected.text)
         np.testing.assert_allclose(last.log_probabilities, expected.log_probabilities, atol=1e-4)
+        check_likeliest(last)
         assert [len(each.ids) for each in found[:-1]] == [*range(1, len(found))]
         assert [each.ended for each in found[:-1]] == [""] * (len(found) - 1)
         assert all(later.text.startswith(each.text) for each, later in itertools.pairwise(found))
+
+
+def check_likeliest(written, count=5):
+    """The likeliest come first, no token is likelier, and one of them has its own value to the last bit."""
+    tokens = [*written.ids, *([END] if written.ended == "end" else [])]
+    assert len(written.top) == len(tokens) == len(written.log_probabilities)
+    for token, score, likeliest in zip(tokens, written.log_probabilities, written.top):
+        scores = [each for _, each in likeliest]
+        assert len(likeliest) == count and scores == sorted(scores, reverse=True)
+        assert dict(likeliest).get(token, score) == score <= scores[0]
+        assert (token in dict(likeliest)) or score <= scores[-1]
+
+
+def test_biases_of_a_slot_are_those_of_the_generator(made_once):
+    """Next to a text without any. Of the tokens alone, and not of their probabilities."""
+    biases = {"fox": 6.0, "cat": -30.0, ".": 2.5, "[SEP]": -1e4}
+    by_id = {PIECES.index(piece): value for piece, value in biases.items()}
+    asked = [{"max_new_tokens": 7, "frequency_penalty": each} for each in (0.0, 2.0)]
+    prompts = [SlotPrompt("the fox", asked[0]), SlotPrompt("the fox", asked[1], logit_bias=by_id)]
+    plain, biased = sorted(batcher_of(made_once).write(prompts), key=lambda each: each.number)
+    requests = [
+        GenerationRequest.with_values({**each, "logit_bias": bias, "log_probabilities": True})
+        for each, bias in zip(asked, ({}, biases))
+    ]
+    with eagerly():
+        expected = generator_of_exported().generate(["the fox"] * 2, requests)
+    for found, alone in zip((plain, biased), expected):
+        assert found.ids == own_ids(alone)
+        np.testing.assert_allclose(found.log_probabilities, alone.log_probabilities, atol=1e-4)
+        check_likeliest(found)
+    assert plain.ids != biased.ids
+
+
+def test_a_prompt_of_ids_is_read_as_it_is(made_once):
+    batcher = batcher_of(made_once)
+    ids = batcher.loaded.run("tokenize", {"text": [b"the fox"], "max_new_tokens": [5]})["ids"][0].tolist()
+    texts = {each.ids for each in batcher.write(["the fox", SlotPrompt(ids=ids)])}
+    assert len(texts) == 1
+    most, rows = batcher.described["prompt_lengths"][-1], len(PIECES)
+    for wrong in ([], [1] * (most + 1), [rows], [-1]):
+        with pytest.raises(ValueError, match=r"^ids: "):
+            batcher.join(SlotPrompt(ids=wrong))
+    for wrong in ({rows: 1.0}, {1: float("nan")}, {1: 1e5}, dict.fromkeys(range(17), 1.0)):
+        with pytest.raises(ValueError, match=r"^logit_bias: "):
+            batcher.join(SlotPrompt("the fox", logit_bias=wrong))
+    assert batcher.free == 2
 
 
 def test_a_text_next_to_others_that_join_and_are_cut_off(made_once):
@@ -133,10 +188,15 @@ def test_a_mask_rules_out_tokens(made_once):
 
 
 def test_shorter_rows_take_shorter_texts():
-    """`[CLS]` and the prompt's two tokens leave five places, and one token is not read."""
+    """`[CLS]` and the prompt's two tokens leave five places, and one token is not read.
+
+    No likeliest tokens are asked for.
+    """
     no_end = np.array([piece != "[SEP]" for piece in PIECES])
     prompt = SlotPrompt("the fox", may_come=lambda ids: no_end)
-    (written,) = batcher_op_by_op(served_by(generator_of_exported(), slot_length=8)).write([prompt])
+    served = served_by(generator_of_exported(), slot_length=8, top_log_probabilities=0)
+    (written,) = batcher_op_by_op(served).write([prompt])
+    assert written.top == ((),) * 6
     with eagerly():
         whole = generator_of_exported().generate("the fox", logit_bias={"[SEP]": -1e4})
     assert (written.ids, written.ended) == (whole.ids[:6], "length")

@@ -60,6 +60,8 @@ def test_requests_are_answered_or_refused_by_name(made_once):
         "a prompt that is too long": "ids: .*1 to 14",
         "no such token": "ids: .*0 .*22",
         "no token may come": "mask: ",
+        "a bias of no token": "bias_ids: .*0 .*22",
+        "a bias out of range": "biases: ",
         "top_p out of range": r"top_p: .*0\.0 .*1\.0",
     }.items():
         assert re.search(named, messages[name]), name
