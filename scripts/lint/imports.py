@@ -17,6 +17,8 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
     "tensorflow_serving": "tensorflow_serving_api",
     "google": "protobuf",
+    "grpc": "grpcio",
+    "grpc_health": "grpcio_health_checking",
 }
 # They belong to the target of the whole package.
 ROOT_FILES = {"__init__.py", "__main__.py"}

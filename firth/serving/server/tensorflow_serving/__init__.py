@@ -1,0 +1,1 @@
+"""TF Serving's REST and gRPC, for any SavedModel."""
