@@ -24,7 +24,7 @@ _SCORES = tf.saved_model.CLASSIFY_OUTPUT_SCORES
 Outputs = Mapping[str, npt.NDArray[Any]]
 
 
-class Method(NamedTuple):
+class ExamplesMethod(NamedTuple):
     """A kind of answer on examples.
 
     Attributes:
@@ -64,7 +64,7 @@ def find_signature(signature_defs: Mapping[str, Any], name: str, status: int = 4
     return name, signature_defs[name]
 
 
-def find_method_signature(signature_defs: Mapping[str, Any], name: str, method: Method) -> str:
+def find_method_signature(signature_defs: Mapping[str, Any], name: str, method: ExamplesMethod) -> str:
     """Returns the name of a signature that answers a method.
 
     Args:
@@ -209,7 +209,7 @@ def regression_text(result: regression_pb2.RegressionResult) -> str:
     return f'{{"results": [{", ".join(decimals(values))}]}}'
 
 
-CLASSIFY = Method(
+CLASSIFY = ExamplesMethod(
     "classify",
     tf.saved_model.CLASSIFY_METHOD_NAME,
     _classify_problem,
@@ -217,7 +217,7 @@ CLASSIFY = Method(
     classification_text,
     "classification_result",
 )
-REGRESS = Method(
+REGRESS = ExamplesMethod(
     "regress",
     tf.saved_model.REGRESS_METHOD_NAME,
     _regress_problem,

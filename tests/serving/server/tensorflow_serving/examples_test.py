@@ -13,7 +13,7 @@ from firth.serving.server.tensorflow_serving.json_text import read_object
 
 _NAN, _INF = float("nan"), float("inf")
 
-# Of each request its body, and of each example the lists of its features.
+# A request: its body, and of each example the lists of its features.
 REQUESTS = {
     "without a context": (
         """{"examples": [{"names": ["foo", "bar"], "ratings": [8.0, 9.0], "age": 20},
@@ -109,7 +109,7 @@ def test_examples_are_refused_by_their_place(case):
 _CLASSES = np.array([[b"car", b"bike", b"bus"], [b"car", b"bike", b"bus"]], object)
 _SCORES = np.array([[0.2, 0.7, 0.1], [0.7, 0.1, 0.2]], np.float32)
 
-# Of each result its method, the outputs of the signature and the JSON.
+# A result: its method, the outputs of the signature and the JSON.
 RESULTS = {
     "classes and scores": (
         CLASSIFY,

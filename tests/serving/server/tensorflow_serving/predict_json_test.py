@@ -33,7 +33,7 @@ _THREE = [[1, 2], [3, 4], [5, 6]]
 _MAX, _TINY = np.finfo(np.float64).max, np.finfo(np.float64).tiny
 _MIXED = {"int": "int32", "str": "string", "single": "float32", "double": "float64"}
 
-# Of each request the types of the signature's inputs, the body and the tensors.
+# A request: the types of the signature's inputs, the body and the tensors.
 REQUESTS = {
     "a single tensor's name is dropped": ({"x": "int32"}, _BODY, {"x": _THREE}),
     "a named signature": (
@@ -161,7 +161,7 @@ def test_a_request_is_read(case):
 
 _TWO = {"int": "int32", "str": "string"}
 
-# Of each refused request the types, the body and what the error names.
+# A refused request: the types, the body and what the error names.
 REFUSED = {
     "an empty body": ({"x": "int32"}, "", "document is empty"),
     "no JSON": ({"x": "int32"}, "instances = [1, 2]", "JSON Parse error: Invalid value.*line 1"),
@@ -265,7 +265,7 @@ _RAW = np.array([[b"hello", b"world"], [b"tf", b"serving"]], object)
 _RAW_ROWS = ['[{"b64": "aGVsbG8="}, {"b64": "d29ybGQ="}]', '[{"b64": "dGY="}, {"b64": "c2VydmluZw=="}]']
 _INT_ROWS = ["[[1, 2], [3, 4], [5, 6]]", "[[7, 8], [9, 0], [1, 2]]"]
 
-# Of each answer its tensors, its JSON by rows and its JSON by columns; None where it is refused.
+# An answer: its tensors, its JSON by rows and its JSON by columns; None where it is refused.
 ANSWERS = {
     "one tensor": ({"y": _INTS}, f"[{', '.join(_INT_ROWS)}]", f"[{', '.join(_INT_ROWS)}]"),
     "a value of each row": ({"y": np.arange(1, 6)}, "[1, 2, 3, 4, 5]", "[1, 2, 3, 4, 5]"),
