@@ -84,7 +84,9 @@ class Loaded:
         rewriting = config.graph_options.rewrite_options
         rewriting.meta_optimizer_iterations = rewriter_config_pb2.RewriterConfig.ONE
         self.session = tf.compat.v1.Session(graph=tf.Graph(), config=config)
-        meta_graph = tf.compat.v1.saved_model.loader.load(self.session, ["serve"], directory)
+        self.meta_graph = meta_graph = tf.compat.v1.saved_model.loader.load(
+            self.session, ["serve"], directory
+        )
         # The loader's own signatures, such as that of the initializer, have no method.
         predict = tf.compat.v1.saved_model.signature_constants.PREDICT_METHOD_NAME
         self.signatures = {

@@ -79,6 +79,7 @@ class ContinuousBatcher:
     Args:
         directory: Folder of a SavedModel of a recipe with `export.slots`, or a serving directory with a
             folder for each version.
+        loaded: The model in its session, where it is loaded already; nothing else may ask its slots.
 
     Attributes:
         described: What the model says about its slots; see `SlotSignatures.describe`.
@@ -95,13 +96,13 @@ class ContinuousBatcher:
             print(written.number, written.text)
     """
 
-    def __init__(self, directory: str | os.PathLike[str]) -> None:
+    def __init__(self, directory: str | os.PathLike[str], loaded: Loaded | None = None) -> None:
         path = newest_model(os.fspath(directory))
         described = read_description(path)
         if "slots" not in described:
             raise ValueError(f"{path} has no slots: export a model that writes with export.slots: 1 or more")
         self.described = described["slots"]
-        self.loaded = Loaded(path)
+        self.loaded = loaded or Loaded(path)
         self._held: list[_Held | None] = [None] * self.described["count"]
         self._joined = 0
 
@@ -153,18 +154,32 @@ class ContinuousBatcher:
         prompt = SlotPrompt(prompt) if isinstance(prompt, str) else prompt
         values = values_of(self.described["parameters"], prompt.parameters, 1)
         bias_ids, biases = self._biases(prompt.logit_bias)
-        ids = self._tokenized(prompt.text, values) if prompt.ids is None else self._checked(prompt.ids)
+        most = values["max_new_tokens"][0]
+        ids = self.tokenize(prompt.text, most) if prompt.ids is None else self._checked(prompt.ids)
         slot, number = self._held.index(None), self._joined
         self._ask(prefill_request(slot, ids))
         self._held[slot] = _Held(prompt, ids, values, biases, bias_ids, SlotText(number))
         self._joined += 1
         return number
 
-    def _tokenized(self, text: str, values: Mapping[str, Any]) -> npt.NDArray[np.int32]:
-        asked = {"text": [text.encode()], "max_new_tokens": values["max_new_tokens"]}
-        read = self.loaded.run("tokenize", asked)
-        ids: npt.NDArray[np.int32] = read["ids"][0, : read["length"][0]]
-        return ids
+    def tokenize(self, text: str, max_new_tokens: int = 1) -> npt.NDArray[np.int32]:
+        """Returns a text's tokens with the special ones, as a slot reads them, int32 [tokens].
+
+        Args:
+            text: The text.
+            max_new_tokens: Most tokens to write, for which a long text is cut.
+        """
+        read = self.loaded.run("tokenize", {"text": [text.encode()], "max_new_tokens": [max_new_tokens]})
+        return read["ids"][0, : read["length"][0]]
+
+    def detokenize(self, prompt_ids: Sequence[int], ids: Sequence[int]) -> str:
+        """Returns the text of tokens that were written after a prompt.
+
+        Args:
+            prompt_ids: Tokens that the slot has read.
+            ids: Tokens that were written, without the end.
+        """
+        return self._detokenized([prompt_ids], [ids])[0]
 
     def _checked(self, ids: Sequence[int]) -> npt.NDArray[np.int32]:
         """Returns a prompt's tokens."""
@@ -242,15 +257,17 @@ class ContinuousBatcher:
     def _with_texts(self, held: Sequence[_Held]) -> list[SlotText]:
         if not held:
             return []
-        prompt_ids, prompt_length = _rows([each.ids for each in held])
-        ids, length = _rows([each.so_far.ids for each in held])
-        asked = {"prompt_ids": prompt_ids, "prompt_length": prompt_length, "ids": ids, "length": length}
-        texts = [each.decode() for each in self.loaded.run("detokenize", asked)["generated"]]
+        texts = self._detokenized([each.ids for each in held], [each.so_far.ids for each in held])
         return [
             # A character of which not all bytes are there is held back while the text is written.
             one.so_far._replace(text=text if one.so_far.ended else text.rstrip(_UNFINISHED))
             for one, text in zip(held, texts)
         ]
+
+    def _detokenized(self, prompts: Sequence[Any], written: Sequence[Any]) -> list[str]:
+        (prompt_ids, prompt_length), (ids, length) = _rows(prompts), _rows(written)
+        asked = {"prompt_ids": prompt_ids, "prompt_length": prompt_length, "ids": ids, "length": length}
+        return [each.decode() for each in self.loaded.run("detokenize", asked)["generated"]]
 
     def _ask(self, request: Request) -> dict[str, npt.NDArray[Any]]:
         return self.loaded.run(request.signature, request.inputs)

@@ -1,0 +1,222 @@
+"""Texts that wait for a slot, and the thread that writes them."""
+
+import asyncio
+import collections
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Any
+
+from firth.serving.server.errors import RequestError
+from firth.serving.slots.batcher import ContinuousBatcher, SlotPrompt, SlotText
+
+Item = SlotText | Exception
+
+
+class SlotStream:
+    """A text while it is written: it yields the text after each of its tokens, the last time with its end.
+
+    Args:
+        prompt: The prompt.
+        deadline: Time of `time.monotonic` at which it ends unanswered.
+    """
+
+    def __init__(self, prompt: SlotPrompt, deadline: float | None) -> None:
+        self.prompt, self.deadline, self.asked = prompt, deadline, time.monotonic()
+        self.is_cancelled = False
+        self._items: collections.deque[Item] = collections.deque()
+        self._changed = threading.Condition()
+        self._listener: Callable[[], object] | None = None
+
+    def cancel(self) -> None:
+        """Ends the text, and so frees its slot: nobody reads it any more."""
+        self.is_cancelled = True
+
+    def put(self, item: Item) -> None:
+        """Hands on a text, or the exception that ends it."""
+        with self._changed:
+            self._items.append(item)
+            self._changed.notify_all()
+            if self._listener is not None:
+                self._listener()
+
+    def __iter__(self) -> Iterator[SlotText]:
+        """Yields texts; cancels when the reader goes away."""
+        try:
+            while True:
+                with self._changed:
+                    while not self._items:
+                        self._changed.wait()
+                    item = self._items.popleft()
+                yield _text(item)
+                if _is_last(item):
+                    return
+        finally:
+            self.cancel()
+
+    async def __aiter__(self) -> AsyncIterator[SlotText]:
+        """Yields texts in an event loop; cancels when the reader goes away."""
+        loop, arrived = asyncio.get_running_loop(), asyncio.Event()
+
+        def listen() -> None:
+            # The loop of a client that is gone may be closed.
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(arrived.set)
+
+        with self._changed:
+            self._listener = listen
+        try:
+            while True:
+                with self._changed:
+                    item = self._items.popleft() if self._items else None
+                    if item is None:
+                        arrived.clear()
+                if item is None:
+                    await arrived.wait()
+                    continue
+                yield _text(item)
+                if _is_last(item):
+                    return
+        finally:
+            self.cancel()
+
+
+class SlotQueue:
+    """Writes the texts of one model in its slots. One thread drives them, since a step is of all slots.
+
+    Args:
+        batcher: The model's slots.
+        max_queued: Most texts that wait for a slot.
+        on_step: Function that is called with the number of texts that a step has written.
+
+    Attributes:
+        described: What the model says about its slots; see `firth.serving.exported_model.read_description`.
+    """
+
+    def __init__(
+        self,
+        batcher: ContinuousBatcher,
+        max_queued: int,
+        on_step: Callable[[int], None] = lambda texts: None,
+    ) -> None:
+        self.described: Mapping[str, Any] = batcher.described
+        self._batcher, self._max_queued, self._on_step = batcher, max_queued, on_step
+        self._waiting: collections.deque[SlotStream] = collections.deque()
+        self._written: dict[int, SlotStream] = {}
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    @property
+    def queued(self) -> int:
+        """Number of texts that wait for a slot."""
+        return len(self._waiting)
+
+    @property
+    def active(self) -> int:
+        """Number of texts that are being written."""
+        return len(self._written)
+
+    def submit(self, prompt: SlotPrompt, timeout: float | None = None) -> SlotStream:
+        """Returns the text that is written after a prompt, as soon as a slot is free.
+
+        Args:
+            prompt: The prompt.
+            timeout: Seconds after which it ends with a 504.
+
+        Raises:
+            RequestError: 429 if too many texts wait, 503 if the model is being unloaded.
+        """
+        stream = SlotStream(prompt, None if timeout is None else time.monotonic() + timeout)
+        with self._changed:
+            if self._is_closed:
+                raise RequestError("the model is being unloaded", 503)
+            if len(self._waiting) >= self._max_queued:
+                raise RequestError(f"{len(self._waiting)} texts wait already; ask again later", 429)
+            self._waiting.append(stream)
+            self._changed.notify_all()
+        return stream
+
+    def tokenize(self, text: str, max_new_tokens: int = 1) -> list[int]:
+        """Returns a text's tokens as `prefill` reads them, with the special ones."""
+        return [int(each) for each in self._batcher.tokenize(text, max_new_tokens)]
+
+    def detokenize(self, prompt_ids: Any, ids: Any) -> str:
+        """Returns the text of tokens that were written after a prompt."""
+        return self._batcher.detokenize(prompt_ids, ids)
+
+    def close(self) -> None:
+        """Writes what was taken to its end, and ends the thread."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not (self._waiting or self._written):
+                    if self._is_closed:
+                        return
+                    self._changed.wait()
+            self._drop()
+            self._join()
+            if self._written:
+                self._step()
+
+    def _drop(self) -> None:
+        """Lets go of texts that nobody waits for any more, and of those that took too long."""
+        now = time.monotonic()
+        with self._changed:
+            waiting = [each for each in self._waiting if not _is_over(each, now)]
+            self._waiting = collections.deque(waiting)
+        for number, stream in list(self._written.items()):
+            if _is_over(stream, now):
+                self._batcher.end(number)
+                del self._written[number]
+
+    def _join(self) -> None:
+        while self._batcher.free:
+            with self._changed:
+                if not self._waiting:
+                    return
+                stream = self._waiting.popleft()
+            try:
+                self._written[self._batcher.join(stream.prompt)] = stream
+            except ValueError as error:
+                stream.put(RequestError(str(error)))
+            except Exception as error:
+                stream.put(error)
+
+    def _step(self) -> None:
+        try:
+            texts = self._batcher.step()
+        except Exception as error:
+            # All slots take part in a step, so that none of their texts can be continued.
+            for number, stream in self._written.items():
+                self._batcher.end(number)
+                stream.put(error)
+            self._written.clear()
+            return
+        self._on_step(len(texts))
+        for text in texts:
+            stream = self._written.pop(text.number) if text.ended else self._written[text.number]
+            stream.put(text)
+
+
+def _is_over(stream: SlotStream, now: float) -> bool:
+    if not stream.is_cancelled and stream.deadline is not None and now > stream.deadline:
+        stream.put(RequestError("the text took too long", 504))
+        return True
+    return stream.is_cancelled
+
+
+def _text(item: Item) -> SlotText:
+    if isinstance(item, Exception):
+        raise item
+    return item
+
+
+def _is_last(item: Item) -> bool:
+    return isinstance(item, Exception) or bool(item.ended)
