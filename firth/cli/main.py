@@ -25,6 +25,7 @@ from firth.cli import (
     report,
     run,
     runs,
+    serve,
     show,
     train_worker,
 )
@@ -66,6 +67,7 @@ for module in (
     compare,
     predict,
     generate,
+    serve,
     import_weights,
     export_weights,
     merge,

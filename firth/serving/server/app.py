@@ -1,15 +1,17 @@
-"""The application of a server: the routes of all its rooms, and errors as JSON."""
+"""The application of a server: the routes of all its rooms, health and metrics."""
 
-import json
 from collections.abc import Callable, Sequence
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from firth.serving.server.errors import RequestError
+from firth.serving.server.metrics import Metrics
 from firth.serving.server.models import Models
+from firth.serving.server.requests import RequestMiddleware, refused
 from firth.serving.server.settings import ServerSettings
 
 # From the models and the settings to the routes of a room.
@@ -17,27 +19,43 @@ Routes = Callable[[Models, ServerSettings], Sequence[BaseRoute]]
 ROOMS: tuple[Routes, ...] = ()
 
 
-def make_app(models: Models, settings: ServerSettings, rooms: Sequence[Routes] = ROOMS) -> Starlette:
+def make_app(
+    models: Models,
+    settings: ServerSettings,
+    metrics: Metrics | None = None,
+    rooms: Sequence[Routes] = ROOMS,
+) -> Starlette:
     """Returns the application.
 
     Args:
         models: The models.
         settings: Settings of the server.
+        metrics: Counts of the requests; None makes new ones.
         rooms: Functions that make routes.
     """
-    routes = [Route("/healthz", _healthy), Route("/readyz", _healthy)]
+    counted = Metrics() if metrics is None else metrics
+
+    async def ready(request: Request) -> Response:
+        missing = [name for name in models.names if not models.is_available(name)]
+        said = {"status": "loading" if missing else "ok", "models": list(models.names)}
+        return JSONResponse(said, 503 if missing else 200)
+
+    async def metrics_text(request: Request) -> Response:
+        return Response(counted.text(), media_type="text/plain; version=0.0.4")
+
+    routes: list[BaseRoute] = [
+        Route("/healthz", _healthy),
+        Route("/readyz", ready),
+        Route("/metrics", metrics_text),
+    ]
     for room in rooms:
         routes += room(models, settings)
-    return Starlette(routes=routes, exception_handlers={RequestError: refused})
+    return Starlette(
+        routes=routes,
+        exception_handlers={RequestError: refused},
+        middleware=[Middleware(RequestMiddleware, settings=settings, metrics=counted)],
+    )
 
 
 async def _healthy(request: Request) -> Response:
     return JSONResponse({"status": "ok"})
-
-
-async def refused(request: Request, error: Exception) -> Response:
-    """Returns the answer to a request that is refused, in OpenAI's form."""
-    assert isinstance(error, RequestError)
-    kind = "invalid_request_error" if error.status < 500 else "server_error"
-    said = {"message": error.message, "type": kind, "param": error.parameter, "code": None}
-    return Response(json.dumps({"error": said}), error.status, media_type="application/json")

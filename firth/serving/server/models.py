@@ -18,6 +18,7 @@ from firth.serving.exported_model import SAVED_MODEL, NoModelError, is_version, 
 from firth.serving.isolated_check import Loaded
 from firth.serving.server.batching import DynamicBatcher
 from firth.serving.server.errors import RequestError
+from firth.serving.server.metrics import Metrics
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.slot_queue import SlotQueue
 from firth.serving.signature_client import SignatureClient
@@ -95,6 +96,7 @@ class ModelVersion:
         version: Number of the version.
         path: Folder of its SavedModel.
         settings: Settings of the server.
+        metrics: Counts of batches and tokens.
 
     Attributes:
         description: What the model says of itself; no signatures where another program exported it.
@@ -107,7 +109,9 @@ class ModelVersion:
         ValueError: if the files do not fit each other, or a warm-up request fails.
     """
 
-    def __init__(self, name: str, version: int, path: str, settings: ServerSettings) -> None:
+    def __init__(
+        self, name: str, version: int, path: str, settings: ServerSettings, metrics: Metrics
+    ) -> None:
         self.name, self.version, self.path = name, version, path
         self.description: Mapping[str, Any] = read_description(path)
         with storage.local_copy(path) as local:
@@ -120,12 +124,20 @@ class ModelVersion:
             for request in read_warmup(local):
                 self.run(request.signature, {key: np.array(each) for key, each in request.inputs.items()})
         self._batcher = DynamicBatcher(
-            self.run, settings.max_batch_rows, settings.max_queued_rows, settings.batch_threads
+            self.run,
+            settings.max_batch_rows,
+            settings.max_queued_rows,
+            settings.batch_threads,
+            lambda rows: metrics.batch(name, rows),
         )
         self.slots: SlotQueue | None = None
         if "slots" in self.description:
             batcher = ContinuousBatcher(path, loaded=self._loaded)
-            self.slots = SlotQueue(batcher, settings.max_queued_texts)
+            self.slots = SlotQueue(
+                batcher,
+                settings.max_queued_texts,
+                lambda seconds, is_first: metrics.token(name, seconds, is_first),
+            )
         self.client: SignatureClient = _VersionClient(self)
 
     def run(self, signature: str, inputs: Mapping[str, npt.NDArray[Any]]) -> Arrays:
@@ -178,6 +190,14 @@ class ModelVersion:
         """Returns whether a signature's rows do not depend on each other, which `firth` has checked."""
         return signature.removesuffix("_with_parameters") in self.description["signatures"]
 
+    @property
+    def queues(self) -> dict[str, int]:
+        """Numbers of rows and texts that wait, and of texts that are written."""
+        found = {"queued_rows": self._batcher.queued}
+        if self.slots is not None:
+            found |= {"queued_texts": self.slots.queued, "active_slots": self.slots.active}
+        return found
+
     def close(self) -> None:
         """Answers what was taken, and frees the model."""
         if self.slots is not None:
@@ -229,14 +249,18 @@ class Models:
     Args:
         sources: The models.
         settings: Settings of the server.
+        metrics: Counts of the server; None makes new ones.
 
     Raises:
         NoModelError: if a model has no version.
         ValueError: if a model cannot be loaded.
     """
 
-    def __init__(self, sources: Sequence[ModelSource], settings: ServerSettings) -> None:
-        self._settings = settings
+    def __init__(
+        self, sources: Sequence[ModelSource], settings: ServerSettings, metrics: Metrics | None = None
+    ) -> None:
+        self._settings, self._metrics = settings, Metrics() if metrics is None else metrics
+        self._metrics.watch(self._queues)
         self._changed = threading.Condition()
         self._reloading = threading.Lock()
         self._held: dict[str, dict[int, _Held]] = {}
@@ -275,6 +299,15 @@ class Models:
             with self._changed:
                 held.leases -= 1
                 self._changed.notify_all()
+
+    def is_available(self, name: str) -> bool:
+        """Returns whether a model has a loaded version."""
+        return bool(self._held[name])
+
+    def _queues(self) -> Iterator[tuple[str, int, dict[str, int]]]:
+        with self._changed:
+            held = [each.version for versions in self._held.values() for each in versions.values()]
+        return ((each.name, each.version, each.queues) for each in held)
 
     def status(self, name: str, version: int | None = None, label: str | None = None) -> list[VersionStatus]:
         """Returns the states of a model's versions, the newest first.
@@ -334,7 +367,7 @@ class Models:
                 continue
             self._set(name, VersionStatus(version, "LOADING"))
             try:
-                loaded = ModelVersion(name, version, path, self._settings)
+                loaded = ModelVersion(name, version, path, self._settings, self._metrics)
             except Exception as error:
                 self._set(name, VersionStatus(version, "END", 2, f"{path}: {error}"))
                 continue

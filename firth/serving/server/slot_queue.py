@@ -23,6 +23,7 @@ class SlotStream:
 
     def __init__(self, prompt: SlotPrompt, deadline: float | None) -> None:
         self.prompt, self.deadline, self.asked = prompt, deadline, time.monotonic()
+        self.last = self.asked
         self.is_cancelled = False
         self._items: collections.deque[Item] = collections.deque()
         self._changed = threading.Condition()
@@ -87,7 +88,8 @@ class SlotQueue:
     Args:
         batcher: The model's slots.
         max_queued: Most texts that wait for a slot.
-        on_step: Function that is called with the number of texts that a step has written.
+        on_token: Function that is called with the seconds from a request to its first token, or from a token
+            to the next, and whether it is the first.
 
     Attributes:
         described: What the model says about its slots; see `firth.serving.exported_model.read_description`.
@@ -97,10 +99,10 @@ class SlotQueue:
         self,
         batcher: ContinuousBatcher,
         max_queued: int,
-        on_step: Callable[[int], None] = lambda texts: None,
+        on_token: Callable[[float, bool], None] = lambda seconds, is_first: None,
     ) -> None:
         self.described: Mapping[str, Any] = batcher.described
-        self._batcher, self._max_queued, self._on_step = batcher, max_queued, on_step
+        self._batcher, self._max_queued, self._on_token = batcher, max_queued, on_token
         self._waiting: collections.deque[SlotStream] = collections.deque()
         self._written: dict[int, SlotStream] = {}
         self._changed = threading.Condition()
@@ -199,9 +201,11 @@ class SlotQueue:
                 stream.put(error)
             self._written.clear()
             return
-        self._on_step(len(texts))
+        now = time.monotonic()
         for text in texts:
             stream = self._written.pop(text.number) if text.ended else self._written[text.number]
+            self._on_token(now - stream.last, stream.last == stream.asked)
+            stream.last = now
             stream.put(text)
 
 

@@ -1,0 +1,167 @@
+"""`firth serve`: a server of exported models, with TF Serving's API and OpenAI's."""
+
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from firth.cli import commands
+from firth.cli.output import ExitCode, fail
+from firth.cli.runs_on_disk import RECIPE_FILE
+
+if TYPE_CHECKING:
+    from firth.serving.server.models import ModelSource
+    from firth.serving.server.process import ServerProcess
+
+_LIMITS = "Limits"
+Names = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME...",
+        help="Runs' names below the root, or folders of exported models; MODEL=FOLDER gives one a name.",
+        show_default=False,
+    ),
+]
+Host = Annotated[str, typer.Option("--host", help="Address; 0.0.0.0 is reached by other machines too.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of HTTP; 0 takes a free one.")]
+GrpcPort = Annotated[
+    int | None,
+    typer.Option("--grpc-port", min=0, max=65535, help="Port of gRPC, which is not served without."),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        envvar="FIRTH_SERVER_TOKEN",
+        show_envvar=True,
+        help="Token that every request must bear. The variable keeps it out of the list of processes.",
+    ),
+]
+Certificate = Annotated[
+    str | None, typer.Option("--tls-certificate", metavar="FILE", help="Certificate chain in PEM.")
+]
+Key = Annotated[str | None, typer.Option("--tls-key", metavar="FILE", help="Its private key in PEM.")]
+BatchRows = Annotated[
+    int, typer.Option("--batch-rows", min=1, help="Most rows of a batch.", rich_help_panel=_LIMITS)
+]
+QueuedRows = Annotated[
+    int,
+    typer.Option("--queued-rows", min=1, help="Most rows that wait; then 429.", rich_help_panel=_LIMITS),
+]
+QueuedTexts = Annotated[
+    int,
+    typer.Option(
+        "--queued-texts", min=1, help="Most texts that wait for a slot; then 429.", rich_help_panel=_LIMITS
+    ),
+]
+RequestBytes = Annotated[
+    int, typer.Option("--request-bytes", min=1, help="Most bytes of a request.", rich_help_panel=_LIMITS)
+]
+RequestSeconds = Annotated[
+    float,
+    typer.Option("--request-seconds", min=0.001, help="Most seconds of a request.", rich_help_panel=_LIMITS),
+]
+ReloadSeconds = Annotated[
+    float,
+    typer.Option("--reload-seconds", min=0, help="Seconds between two looks for newer versions; 0: none."),
+]
+
+
+def _serve(
+    names: Names,
+    host: Host = "127.0.0.1",
+    port: Port = 8501,
+    grpc_port: GrpcPort = None,
+    token: Token = None,
+    tls_certificate: Certificate = None,
+    tls_key: Key = None,
+    batch_rows: BatchRows = 32,
+    queued_rows: QueuedRows = 1024,
+    queued_texts: QueuedTexts = 256,
+    request_bytes: RequestBytes = 4 * 2**20,
+    request_seconds: RequestSeconds = 300.0,
+    reload_seconds: ReloadSeconds = 5.0,
+    root: commands.Root = commands.DEFAULT_ROOT,
+) -> None:
+    """Serves exported models until it is interrupted.
+
+    A run that pushes a newer version is followed without a request that fails.
+    """
+    started = start(
+        names,
+        root,
+        host=host,
+        port=port,
+        grpc_port=grpc_port,
+        token=token,
+        tls_certificate=tls_certificate,
+        tls_key=tls_key,
+        max_batch_rows=batch_rows,
+        max_queued_rows=queued_rows,
+        max_queued_texts=queued_texts,
+        max_request_bytes=request_bytes,
+        request_seconds=request_seconds,
+        reload_seconds=reload_seconds,
+    )
+    for model in started.models.names:
+        status = started.models.status(model)[0]
+        typer.echo(f"{model}: version {status.version}, {started.address}/v1/models/{model}")
+    if started.grpc_port is not None:
+        typer.echo(f"gRPC: {host}:{started.grpc_port}")
+    typer.echo("Ctrl-C ends it, after the requests that were taken.")
+    started.run()
+
+
+def start(names: Sequence[str], root: pathlib.Path, **settings: object) -> "ServerProcess":
+    """Returns a server of models that has loaded them; ends the command if it cannot.
+
+    Args:
+        names: Names and folders, as of the command.
+        root: Folder of all runs.
+        **settings: Values of `ServerSettings`.
+    """
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        fail(f"{error.name} is not installed; firth serve needs: pip install 'firth[serve]'")
+    from firth.serving.server.process import ServerError, ServerProcess, log_to_stderr
+    from firth.serving.server.settings import ServerSettings
+
+    sources = [_source(name, root) for name in names]
+    for source in sources:
+        if sum(each.name == source.name for each in sources) > 1:
+            fail(f"two models have the name {source.name}; give one another: NAME=FOLDER", ExitCode.USAGE)
+    log_to_stderr()
+    try:
+        return ServerProcess(sources, ServerSettings.model_validate(settings))
+    except ServerError as error:
+        fail(str(error))
+
+
+def _source(given: str, root: pathlib.Path) -> "ModelSource":
+    from firth.serving.server.models import ModelSource
+
+    name, named, path = given.partition("=")
+    if not named:
+        name, path = "", given
+    folder = next((each for each in (root / path, pathlib.Path(path)) if (each / RECIPE_FILE).exists()), None)
+    if folder is not None:
+        return ModelSource(name or folder.resolve().name, os.fspath(folder / "serving"))
+    if "://" not in path and not pathlib.Path(path).is_dir():
+        from firth.cli.runs_on_disk import find_run
+
+        find_run(root, path)
+    own = pathlib.PurePath(os.path.abspath(path) if "://" not in path else path)
+    return ModelSource(name or (own.parent.name if own.name == "serving" else own.name), path)
+
+
+register = commands.registrar(
+    "serve",
+    _serve,
+    "firth serve demo",
+    "firth serve demo translator=exports/t5 --port 8080 --grpc-port 8500",
+    'curl http://127.0.0.1:8501/v1/models/demo:predict -d \'{"inputs": ["Return the [MASK]."]}\'',
+)

@@ -1,0 +1,197 @@
+"""The process of a server: HTTP and gRPC until it is asked to end."""
+
+import contextlib
+import logging
+import socket
+import ssl
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+import uvicorn
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from firth.serving.server.app import ROOMS, Routes, make_app
+from firth.serving.server.metrics import Metrics
+from firth.serving.server.models import Models, ModelSource
+from firth.serving.server.requests import LOG, has_token
+from firth.serving.server.settings import ServerSettings
+
+_GRPC_THREADS = 16
+# From the server of gRPC and the models: it adds services.
+AddServices = Callable[[grpc.Server, Models], None]
+SERVICES: tuple[AddServices, ...] = ()
+
+
+class ServerError(Exception):
+    """The server cannot start, for a reason that its user can mend."""
+
+
+class ServerProcess:
+    """A server of models. Ports are taken before models are loaded.
+
+    Args:
+        sources: The models.
+        settings: Settings.
+        rooms: Functions that make routes of HTTP.
+
+    Attributes:
+        models: The models.
+        port: Port of HTTP.
+        grpc_port: Port of gRPC; None without.
+
+    Raises:
+        ServerError: if a port is taken, TLS files do not fit, or a model cannot be served.
+    """
+
+    def __init__(
+        self, sources: Sequence[ModelSource], settings: ServerSettings, rooms: Sequence[Routes] = ROOMS
+    ) -> None:
+        self._settings = settings
+        self._check_tls()
+        self._socket = _listening(settings.host, settings.port)
+        self.port: int = self._socket.getsockname()[1]
+        metrics = Metrics()
+        try:
+            self.models = Models(sources, settings, metrics)
+        except (FileNotFoundError, ValueError) as error:
+            self._socket.close()
+            raise ServerError(str(error)) from None
+        self._ended = threading.Event()
+        self.grpc_port: int | None = None
+        self._health = health.HealthServicer()
+        self._grpc = None if settings.grpc_port is None else self._start_grpc(settings.grpc_port)
+        self._http = uvicorn.Server(
+            uvicorn.Config(
+                make_app(self.models, settings, metrics, rooms),
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                ssl_certfile=settings.tls_certificate,
+                ssl_keyfile=settings.tls_key,
+                timeout_graceful_shutdown=int(settings.drain_seconds) or None,
+            )
+        )
+
+    @property
+    def address(self) -> str:
+        """Address of HTTP, for a client on this machine."""
+        scheme = "http" if self._settings.tls_certificate is None else "https"
+        host = "127.0.0.1" if self._settings.host == "0.0.0.0" else self._settings.host
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    def run(self) -> None:
+        """Serves until SIGINT or SIGTERM, and then finishes what was taken."""
+        with self._reloading():
+            self._http.run(sockets=[self._socket])
+        self._health.enter_graceful_shutdown()
+        if self._grpc is not None:
+            self._grpc.stop(self._settings.drain_seconds).wait()
+        self.models.close()
+
+    def stop(self) -> None:
+        """Ends `run` in another thread."""
+        self._http.should_exit = True
+
+    @contextlib.contextmanager
+    def _reloading(self) -> Iterator[None]:
+        thread = threading.Thread(target=self._reload, daemon=True)
+        if self._settings.reload_seconds:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._ended.set()
+
+    def _reload(self) -> None:
+        while not self._ended.wait(self._settings.reload_seconds):
+            try:
+                self.models.reload()
+            except Exception:
+                LOG.exception("a look for newer versions failed")
+
+    def _start_grpc(self, port: int) -> grpc.Server:
+        size = ("grpc.max_receive_message_length", self._settings.max_request_bytes)
+        server = grpc.server(
+            ThreadPoolExecutor(_GRPC_THREADS),
+            interceptors=[_TokenInterceptor(self._settings.token)],
+            # Two servers may not share a port in silence.
+            options=[size, ("grpc.so_reuseport", 0)],
+        )
+        for add in SERVICES:
+            add(server, self.models)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        self._health.set("", health_pb2.HealthCheckResponse.SERVING)
+        address = f"{self._settings.host}:{port}"
+        try:
+            if self._settings.tls_certificate is None:
+                self.grpc_port = server.add_insecure_port(address)
+            else:
+                self.grpc_port = server.add_secure_port(address, self._credentials())
+        except RuntimeError:
+            self._socket.close()
+            raise ServerError(f"port {port} of {self._settings.host} is taken; choose another one") from None
+        server.start()
+        return server
+
+    def _credentials(self) -> grpc.ServerCredentials:
+        contents = []
+        for path in (self._settings.tls_key, self._settings.tls_certificate):
+            with open(str(path), "rb") as file:
+                contents.append(file.read())
+        return grpc.ssl_server_credentials([tuple(contents)])
+
+    def _check_tls(self) -> None:
+        certificate, key = self._settings.tls_certificate, self._settings.tls_key
+        if (certificate is None) != (key is None):
+            raise ServerError("a certificate and its key are given together")
+        if certificate is None:
+            return
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+        except ssl.SSLError as error:
+            reason = (error.reason or str(error)).replace("_", " ").lower()
+            raise ServerError(f"{certificate} and {key} do not fit: {reason}") from None
+        except OSError as error:
+            raise ServerError(f"{certificate} or {key}: {error.strerror}") from None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except socket.gaierror:
+        raise ServerError(f"there is no address {host}") from None
+    except OSError as error:
+        reason = "is taken" if error.errno in (98, 48) else f"cannot be used: {error.strerror}"
+        raise ServerError(f"port {port} of {host} {reason}; choose another one") from None
+
+
+class _TokenInterceptor(grpc.ServerInterceptor):
+    """Refuses calls without the token; health is open."""
+
+    def __init__(self, token: str | None) -> None:
+        self._token = token
+
+    def intercept_service(self, continuation: Any, details: Any) -> Any:
+        """Returns the handler of a call, or one that refuses it."""
+        given = dict(details.invocation_metadata).get("authorization", "")
+        if details.method.startswith("/grpc.health.") or has_token(given, self._token):
+            return continuation(details)
+
+        def refuse(request: Any, context: grpc.ServicerContext) -> None:
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, "the metadata authorization bears no valid token")
+
+        return grpc.unary_unary_rpc_method_handler(refuse)
+
+
+def log_to_stderr() -> None:
+    """Writes the server's log to standard error, a JSON object a line."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+    LOG.propagate = False
