@@ -16,6 +16,7 @@ import tensorflow as tf
 from firth import storage
 from firth.features import evaluation_sums, is_over_vocabulary
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving import score_tokens
 from firth.serving.evaluate import evaluator
 from firth.serving.exported_model import DESCRIPTION, FOLDER
 from firth.serving.parameter import WITH_PARAMETERS
@@ -53,9 +54,10 @@ def export(
     """Writes a SavedModel that needs nothing but TensorFlow and tensorflow-text to answer.
 
     Signatures: those of `text_signatures` on strings, of which the first is also `serving_default`, and
-    `evaluate` on `examples` (string [batch], serialized rows). A task also has `predict_examples`, its own
-    signature on `examples` whose features are the texts by input, as TFX's BulkInferrer asks; what is one
-    value a record has the shape [batch, 1] there. `assets.extra` holds TF Serving's warm-up requests and
+    `evaluate` on `examples` (string [batch], serialized rows). A causal LM has `score_tokens` on ids. A task
+    also has `predict_examples`, its own signature on `examples` whose features are the texts by input, as
+    TFX's BulkInferrer asks; what is one value a record has the shape [batch, 1] there. `assets.extra` holds
+    TF Serving's warm-up requests and
     `firth.json`, which `firth.serving.read_description` reads: the signatures, the recipe, the tokenizer's
     digest and the versions of what made it. Weights are stored as `recipe.export.weights` says.
 
@@ -129,6 +131,15 @@ def _write(
     count, description = served.recipe.export.warmup_requests, _description(served, unigram)
     description |= _described(offered_signatures(served), functions)
     warmup = warmup_requests(served, count, EVALUATE in functions)
+    if score_tokens.is_offered(served.recipe):
+        functions[score_tokens.NAME] = tf.function(
+            weights.bind(functools.partial(score_tokens.score_tokens, served)),
+            input_signature=score_tokens.SIGNATURE.specs,
+            autograph=False,
+        )
+        description["other_signatures"][score_tokens.NAME] = score_tokens.SIGNATURE.describe()
+        first = next(score_tokens.requests(description))
+        warmup += [first.request] * bool(count)
     if served.recipe.export.slots:
         slots = SlotSignatures(served, weights.bind)
         module.slots = slots.kept.variables
@@ -139,9 +150,10 @@ def _write(
     tf.saved_model.save(module, directory, signatures=_traced(functions), options=options)
     write_warmup(directory, warmup)
     # TF Serving joins the requests of all signatures of a model. Those of slots must come one by one, and
-    # lists of other lengths do not fit one tensor: it would pad them with their first text.
+    # lists of other lengths do not fit one tensor: it would pad them with their first text. What it pads rows
+    # of tokens with is not read.
     if not served.recipe.export.slots and not any(each.lists for each in offered_signatures(served).values()):
-        write_batching(directory)
+        write_batching(directory, score_tokens.NAME in functions)
     description["weights"] = describe_weights(served, weights, rows)
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), description)
 
@@ -307,7 +319,7 @@ def _description(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, 
 FILE = "batching_parameters.txt"
 
 # Fields of TF Serving's `BatchingParameters`. Graphs take batches of any size, so that none is padded to one
-# that is allowed, and a text is one value, so that no input is padded.
+# that is allowed, and a text is one value, so that only rows of tokens are padded.
 PARAMETERS = {
     # Requests' rows that are answered together at most.
     "max_batch_size": 32,
@@ -320,20 +332,24 @@ PARAMETERS = {
 }
 
 
-def batching_text() -> str:
+def batching_text(pads: bool = False) -> str:
     """Returns the parameters as the text of a protocol buffer.
+
+    Args:
+        pads: Whether inputs of different lengths are padded to be joined; otherwise they are refused.
 
     Example:
 
     >>> print(batching_text().splitlines()[0])
     max_batch_size { value: 32 }
     """
-    return "".join(f"{name} {{ value: {value} }}\n" for name, value in PARAMETERS.items())
+    lines = "".join(f"{name} {{ value: {value} }}\n" for name, value in PARAMETERS.items())
+    return f"{lines}pad_variable_length_inputs: true\n" if pads else lines
 
 
-def write_batching(directory: str) -> None:
+def write_batching(directory: str, pads: bool = False) -> None:
     """Writes the parameters into the folder of a SavedModel, next to the warm-up requests."""
-    storage.write_text(os.path.join(directory, FOLDER, FILE), batching_text())
+    storage.write_text(os.path.join(directory, FOLDER, FILE), batching_text(pads))
 
 
 def unigram_log_probabilities(counts: npt.NDArray[Any], vocabulary_size: int) -> npt.NDArray[Any]:

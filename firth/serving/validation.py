@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from firth import storage
+from firth.serving import score_tokens
 from firth.serving.exported_model import read_description
 from firth.serving.parameter import WITH_PARAMETERS
 from firth.serving.signature import inputs_with
 from firth.serving.slots.requests import slot_requests
-from firth.serving.warmup import TEXTS, Request, read_warmup
+from firth.serving.warmup import TEXTS, Request, TrialRequest, read_warmup
 from firth.tokenizers.graph.special_pieces import MASK
 
 MEGABYTE = 2**20
@@ -71,6 +72,8 @@ def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
     made_up = [row for request in warmup for row in request.inputs.get("examples", ())]
     if sums := description["evaluation_sums"]:
         yield from _row_cases(list(rows) or made_up, sums)
+    if score_tokens.NAME in description["other_signatures"]:
+        yield from _token_cases(description)
     if "slots" in description:
         yield from _slot_cases(description["slots"])
     for index, request in enumerate(warmup):
@@ -97,14 +100,24 @@ def _parameter_cases(signature: str, described: Mapping[str, Any]) -> Iterator[C
         yield Case(f"{key} out of range", Request(name, wrong), refused=True)
 
 
+def _token_cases(description: Mapping[str, Any]) -> Iterator[Case]:
+    compared = tuple(name for name, each in score_tokens.SIGNATURE.outputs.items() if each.is_invariant)
+    for each in score_tokens.requests(description):
+        compare = compared if len(each.request.inputs["length"]) > 1 else ()
+        yield dataclasses.replace(_case_of(each), compare=compare)
+
+
+def _case_of(tried: TrialRequest) -> Case:
+    inputs = {name: values.tolist() for name, values in tried.request.inputs.items()}
+    return Case(tried.name, Request(tried.request.signature, inputs), tried.refused)
+
+
 def _slot_cases(described: Mapping[str, Any]) -> Iterator[Case]:
     for name, texts in TEXT_CASES.items():
         inputs = {"text": texts, "max_new_tokens": [16] * len(texts)}
         compare = ("length", "truncated") if len(texts) > 1 else ()
         yield Case(name, Request("tokenize", inputs), compare=compare)
-    for each in slot_requests(described):
-        inputs = {name: values.tolist() for name, values in each.request.inputs.items()}
-        yield Case(each.name, Request(each.request.signature, inputs), each.refused)
+    yield from map(_case_of, slot_requests(described))
 
 
 def _row_cases(rows: list[bytes], sums: list[str]) -> Iterator[Case]:

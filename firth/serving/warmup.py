@@ -33,6 +33,20 @@ class Request(NamedTuple):
     inputs: dict[str, Any]
 
 
+class TrialRequest(NamedTuple):
+    """A request that tries a model.
+
+    Attributes:
+        name: Name of the case.
+        request: The request.
+        refused: True if the model must refuse it.
+    """
+
+    name: str
+    request: Request
+    refused: bool = False
+
+
 def write_warmup(directory: str, requests: Sequence[Request]) -> None:
     """Writes requests as PredictionLogs into the folder of a SavedModel, where TF Serving looks for them."""
     folder = os.path.join(directory, FOLDER)

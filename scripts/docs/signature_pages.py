@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 from firth.recipes import load_recipe
 from firth.recipes.reading.families import preset_names
 from firth.recipes.tasks.tasks import task_types
+from firth.serving import score_tokens
 from firth.serving.exported_model import shape_in_words, valid
 from firth.serving.parameter import WITH_PARAMETERS
 from firth.serving.signature import OTHER_SIGNATURES, Signature
 from firth.serving.signatures import SIGNATURES
-from firth.serving.slots.signatures import SlotDescription, slot_descriptions
+from firth.serving.slots.signatures import slot_descriptions
+from firth.serving.tensor_signature import TensorSignature
 from scripts.docs.made_pages import table, write_page
 
 _INTRODUCTION = f"""A served model answers by signatures: functions of strings, one for each text of a batch.
@@ -27,6 +29,8 @@ tensors. Sizes that are words here depend on the texts or on the model. What a r
 A signature with parameters is there twice, because a signature of TF Serving has no optional inputs: under
 its name it reads texts alone and has the defaults; with `{WITH_PARAMETERS}` after its name it also reads a
 number of each kind for each text."""
+_OF_SLOTS = "Models of a recipe with `export.slots` have it; see [Slots](../how-to/slots.md)."
+_OF_CAUSAL = "Causal language models have it, and those that learned dialogues from one."
 # Fields of a task that change what is read of a record.
 _SWITCHES = ("pair", "question")
 
@@ -52,8 +56,10 @@ def signatures_page() -> str:
     offers = [*_of_objectives(), *_of_tasks()]
     sections = [_section(name, [each for each in offers if each.name == name]) for name in SIGNATURES]
     others = [f"## `{name}`\n\n{meaning}" for name, meaning in OTHER_SIGNATURES.items()]
-    slots = [_slot_section(name, each) for name, each in slot_descriptions("slots", "words").items()]
-    return "\n\n".join(["# Signatures", _INTRODUCTION, *sections, *others, *slots, ""])
+    tokens = _tensor_section(score_tokens.NAME, score_tokens.SIGNATURE, _OF_CAUSAL)
+    of_slots = slot_descriptions("slots", "words", "likeliest").items()
+    slots = [_tensor_section(name, each, _OF_SLOTS) for name, each in of_slots]
+    return "\n\n".join(["# Signatures", _INTRODUCTION, *sections, *others, tokens, *slots, ""])
 
 
 def _of_objectives() -> Iterator[Offer]:
@@ -101,10 +107,9 @@ def _section(name: str, offers: list[Offer]) -> str:
     )
 
 
-def _slot_section(name: str, described: SlotDescription) -> str:
+def _tensor_section(name: str, described: TensorSignature, owner: str) -> str:
     said = described.describe()
     rows = [*_tensors("input", said["inputs"]), *_tensors("output", said["outputs"])]
-    owner = "Models of a recipe with `export.slots` have it; see [Slots](../how-to/slots.md)."
     return "\n\n".join(
         [f"## `{name}`", f"{described.meaning} {owner}", table("tensors", ["", "", "Type", ""], rows)]
     )

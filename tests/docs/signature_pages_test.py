@@ -19,8 +19,8 @@ def sections() -> dict[str, str]:
 
 
 def test_every_signature_has_a_section_with_an_owner_and_all_its_tensors_explained(sections):
-    slots = slot_descriptions("slots", "words")
-    assert list(sections) == [*SIGNATURES, *OTHER_SIGNATURES, *slots]
+    slots = slot_descriptions("slots", "words", "likeliest")
+    assert list(sections) == [*SIGNATURES, *OTHER_SIGNATURES, "score_tokens", *slots]
     assert "| `active` | input | bool [slots] |" in sections["step"]
     for name in SIGNATURES:
         assert re.search(r"^\| (objective|task) `", sections[name], re.MULTILINE), name

@@ -4,7 +4,7 @@ import os
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format, wrappers_pb2
 
-from firth.serving.saved_model import PARAMETERS
+from firth.serving.saved_model import PARAMETERS, batching_text
 from tests.exported_model import exported_model
 
 # `BatchingParameters` of TF Serving's session_bundle_config.proto, which its Python package does not have.
@@ -19,6 +19,7 @@ def message_type():
     for number, name in enumerate(FIELDS, 1):
         field = message.field.add(name=name, number=number, label=1, type=11)
         field.type_name = ".google.protobuf.Int64Value"
+    message.field.add(name="pad_variable_length_inputs", number=7, label=1, type=8)
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(wrappers_pb2.DESCRIPTOR.serialized_pb)
     pool.AddSerializedFile(file.SerializeToString())
@@ -34,3 +35,4 @@ def test_tf_serving_reads_what_is_written():
         found = text_format.Parse(file.read(), message_type()())
     assert {field.name: value.value for field, value in found.ListFields()} == PARAMETERS
     assert min(PARAMETERS.values()) >= 1
+    assert text_format.Parse(batching_text(pads=True), message_type()()).pad_variable_length_inputs

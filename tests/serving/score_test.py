@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from firth.generation import Prompts, last_states
+from firth.serving import score_tokens
 from firth.serving.score import score, score_target
 from firth.serving.served_model import Served
 from tests.generation.cases import generator_of
@@ -24,6 +25,22 @@ def plain_scores(generator, given, asked):
         states, rows = reader.read(tf.constant([[token]]), rows)
         before = states[:, 0]
     return np.array(scores)
+
+
+def plain_logits(generator, row):
+    """The logits of the token after each one of a row."""
+    reader = PlainReader(generator)
+    states, _ = reader.begin(Prompts(tf.constant([row]), tf.constant([len(row)]), {}), 1)
+    return reader.logits(states)[0]
+
+
+def scores_of_ids(served, rows):
+    length = [len(each) for each in rows]
+    ids = np.zeros([len(rows), max(length, default=0)], np.int32)
+    for row, each in zip(ids, rows):
+        row[: len(each)] = each
+    found = score_tokens.score_tokens(served, tf.constant(ids), tf.constant(length, tf.int32))
+    return {name: values.numpy() for name, values in found.items()}
 
 
 def served_of(generator):
@@ -70,6 +87,35 @@ def test_each_token_of_a_long_text_is_scored_after_a_part_of_the_text_before_it(
         [start],
         generator.tokenizer.tokenize(TEXTS[1:]).to_list(),
     )
+
+
+def test_each_token_of_a_row_of_ids_and_the_likeliest_there():
+    """The scores are those of `score`. A token that is the likeliest has its value to the last bit."""
+    generator = generator_of("causal_lm")
+    served, start = served_of(generator), list(generator.framing.before)
+    tokens = generator.tokenizer.tokenize(tf.constant(TEXTS)).to_list()
+    (best,) = [generator.generate("the fox", max_new_tokens=6).ids]
+    rows = [[*start, *each] for each in (*tokens, [*tokens[0][:2], *best])] + [[], start]
+    found = scores_of_ids(served, rows)
+    expected = score(served, tf.constant(TEXTS))["log_probabilities"].numpy()
+    for row, each in enumerate(tokens):
+        own = found["log_probabilities"][row]
+        np.testing.assert_allclose(own[1 : 1 + len(each)], expected[row, : len(each)], atol=1e-5)
+        assert not own[1 + len(each) :].any() and own[0] == 0.0
+    own, likeliest, of_likeliest = (found[name][2] for name in score_tokens.SIGNATURE.outputs)
+    logs = tf.nn.log_softmax(plain_logits(generator, rows[2])).numpy()
+    assert likeliest[1 : len(rows[2])].tolist() == logs.argmax(axis=1)[:-1].tolist()
+    is_likeliest = np.array(rows[2][1:]) == likeliest[1 : len(rows[2])]
+    assert is_likeliest.any() and not is_likeliest.all()
+    assert ((own == of_likeliest)[1 : len(rows[2])] == is_likeliest).all()
+    assert not any(values[3:].any() for values in found.values())
+    assert {values.shape for values in scores_of_ids(served, []).values()} == {(0, 0)}
+
+
+@pytest.mark.parametrize(("rows", "named"), [([[0, 99]], "ids: "), ([[1] * 16], "length: .*15")])
+def test_rows_of_ids_that_no_model_reads_are_refused(rows, named):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=named):
+        scores_of_ids(served_of(generator_of("causal_lm")), rows)
 
 
 @pytest.mark.parametrize("name", ["prefix_lm", "denoising"])

@@ -1,28 +1,14 @@
 """Requests of the signatures of slots, to warm a model up and to try it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from firth.serving.warmup import Request
+from firth.serving.warmup import Request, TrialRequest
 
 # Most biases of a slot, and the greatest value, that of `logit_bias` in a request of `firth.generation`.
 BIASES, GREATEST_BIAS = 16, 1e4
-
-
-class SlotRequest(NamedTuple):
-    """A request that tries a model.
-
-    Attributes:
-        name: Name of the case.
-        request: The request.
-        refused: True if the model must refuse it.
-    """
-
-    name: str
-    request: Request
-    refused: bool = False
 
 
 def prefill_request(slot: int, ids: Any) -> Request:
@@ -62,16 +48,16 @@ def idle_requests(described: Mapping[str, Any]) -> list[Request]:
     ]
 
 
-def slot_requests(described: Mapping[str, Any]) -> Iterator[SlotRequest]:
+def slot_requests(described: Mapping[str, Any]) -> Iterator[TrialRequest]:
     """Yields requests that try the signatures of slots, in their order."""
     count, longest, end = described["count"], described["prompt_lengths"][-1], described["end_id"]
     first = [True] + [False] * (count - 1)
 
-    def step(name: str, active: Any = first, refused: bool = True, **others: Any) -> SlotRequest:
-        return SlotRequest(name, step_request(described, active, **others), refused)
+    def step(name: str, active: Any = first, refused: bool = True, **others: Any) -> TrialRequest:
+        return TrialRequest(name, step_request(described, active, **others), refused)
 
     yield step("no prompt")
-    yield SlotRequest("a prompt for no slot", prefill_request(-1, [end]))
+    yield TrialRequest("a prompt for no slot", prefill_request(-1, [end]))
     yield step("no prompt after one for no slot")
     for name, slot, ids in (
         ("an empty prompt", 0, []),
@@ -79,9 +65,9 @@ def slot_requests(described: Mapping[str, Any]) -> Iterator[SlotRequest]:
         ("no such slot", count, [end]),
         ("no such token", 0, [described["vocabulary"]]),
     ):
-        yield SlotRequest(name, prefill_request(slot, ids), refused=True)
-    yield SlotRequest("the longest prompt", prefill_request(0, [end] * longest))
-    yield SlotRequest("a prompt", prefill_request(0, [end]))
+        yield TrialRequest(name, prefill_request(slot, ids), refused=True)
+    yield TrialRequest("the longest prompt", prefill_request(0, [end] * longest))
+    yield TrialRequest("a prompt", prefill_request(0, [end]))
     yield step("no token may come", mask=np.zeros([count, described["mask_words"]]))
     places = [count, described["biases"]]
     yield step("a bias of no token", bias_ids=np.full(places, described["vocabulary"]))

@@ -274,11 +274,11 @@ class KeptTensors:
             variable.assign(value)
 
 
-def slot_descriptions(count: int | str, words: int | str, top: int) -> dict[str, TensorSignature]:
+def slot_descriptions(count: int | str, words: int | str, top: int | str) -> dict[str, TensorSignature]:
     """Returns the signatures of slots by name.
 
     Args:
-        top: Number of likeliest tokens that `step` returns.
+        top: Number of likeliest tokens that `step` returns, or its name.
     """
 
     def of_slots(meaning: str, dtype: str = "int32", *more: int | str) -> Output:

@@ -17,6 +17,7 @@ from firth.serving.served_model import Served
 from firth.serving.slots.requests import prefill_request, step_request
 from firth.serving.weights import StreamedWeights
 from tests.generation.cases import LENGTH, PIECES, PROMPTS, eagerly, generator_of
+from tests.serving.score_test import plain_logits
 from tests.serving.slots.models import (
     batcher_of,
     batcher_op_by_op,
@@ -93,6 +94,22 @@ def check_likeliest(written, count=5):
         assert len(likeliest) == count and scores == sorted(scores, reverse=True)
         assert dict(likeliest).get(token, score) == score <= scores[0]
         assert (token in dict(likeliest)) or score <= scores[-1]
+
+
+def test_score_tokens_gives_a_text_the_probabilities_that_its_steps_gave(made_once):
+    """Steps share the probability of the tokens that may not be written among the others."""
+    batcher, generator = batcher_of(made_once), generator_of_exported()
+    (written,) = batcher.write([SlotPrompt("the fox", ASKED[3])])
+    (prompt,) = generator.framing.read(["the fox"])
+    ids = [*prompt.ids, *written.ids, *([END] if written.ended == "end" else [])]
+    asked = {"ids": [ids, [END] * len(ids)], "length": [len(ids), 1]}
+    found = batcher.loaded.run("score_tokens", asked)["log_probabilities"][0]
+    logits = plain_logits(generator, ids).numpy()[len(prompt.ids) - 1 : -1].astype("float64")
+    ruled_out = np.where(generator.framing.may_write, 0.0, -np.inf)
+    share = np.logaddexp.reduce(logits + ruled_out, axis=1) - np.logaddexp.reduce(logits, axis=1)
+    np.testing.assert_allclose(
+        found[len(prompt.ids) :], np.array(written.log_probabilities) + share, atol=1e-5
+    )
 
 
 def test_biases_of_a_slot_are_those_of_the_generator(made_once):
