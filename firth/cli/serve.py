@@ -1,5 +1,6 @@
 """`firth serve`: a server of exported models, with TF Serving's API and OpenAI's."""
 
+import logging
 import os
 import pathlib
 from collections.abc import Sequence
@@ -134,6 +135,8 @@ def start(names: Sequence[str], root: pathlib.Path, **settings: object) -> "Serv
     for source in sources:
         if sum(each.name == source.name for each in sources) > 1:
             fail(f"two models have the name {source.name}; give one another: NAME=FOLDER", ExitCode.USAGE)
+    # The loader that TF Serving has is deprecated in Python, and says so.
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)
     log_to_stderr()
     try:
         return ServerProcess(sources, ServerSettings.model_validate(settings))

@@ -122,7 +122,7 @@ class ModelVersion:
             if missing := [each for each in described if each not in self.signature_defs]:
                 raise ValueError(f"{path}: firth.json describes {missing[0]}, which the SavedModel lacks")
             for request in read_warmup(local):
-                self.run(request.signature, {key: np.array(each) for key, each in request.inputs.items()})
+                self.run(request.signature, request.inputs)
         self._batcher = DynamicBatcher(
             self.run,
             settings.max_batch_rows,
@@ -140,8 +140,8 @@ class ModelVersion:
             )
         self.client: SignatureClient = _VersionClient(self)
 
-    def run(self, signature: str, inputs: Mapping[str, npt.NDArray[Any]]) -> Arrays:
-        """Returns the outputs of a signature, computed at once."""
+    def run(self, signature: str, inputs: Mapping[str, Any]) -> Arrays:
+        """Returns the outputs of a signature, computed at once; lists become arrays of its dtypes."""
         definition = self.signature_defs[signature]
         feed = {
             definition.inputs[key].name: _as_input(values, definition.inputs[key])
@@ -421,7 +421,7 @@ def _versions(known: Mapping[int, Any]) -> str:
     return f"it has {', '.join(map(str, sorted(known, reverse=True)))}"
 
 
-def _as_input(values: npt.NDArray[Any], info: Any) -> npt.NDArray[Any]:
+def _as_input(values: Any, info: Any) -> npt.NDArray[Any]:
     dtype = tf.dtypes.as_dtype(info.dtype)
     made = np.asarray(values, object if dtype == tf.string else dtype.as_numpy_dtype)
     # Rows of nothing have lost their other axes.
