@@ -56,8 +56,9 @@ def export(
     Signatures: those of `text_signatures` on strings, of which the first is also `serving_default`, and
     `evaluate` on `examples` (string [batch], serialized rows). A causal LM has `score_tokens` on ids. A task
     also has `predict_examples`, its own signature on `examples` whose features are the texts by input, as
-    TFX's BulkInferrer asks; what is one value a record has the shape [batch, 1] there. `assets.extra` holds
-    TF Serving's warm-up requests and
+    TFX's BulkInferrer asks; what is one value a record has the shape [batch, 1] there. Tasks of classes and
+    of numbers have `classify_examples` and `regress_examples` on `inputs`, as TF Serving's Classify and
+    Regress ask. `assets.extra` holds TF Serving's warm-up requests and
     `firth.json`, which `firth.serving.read_description` reads: the signatures, the recipe, the tokenizer's
     digest and the versions of what made it. Weights are stored as `recipe.export.weights` says.
 
@@ -256,11 +257,33 @@ def _signatures(served: Served, unigram: npt.NDArray[Any] | None, bind: Bind) ->
             input_signature=[examples],
             autograph=False,
         )
+        for name, outputs in _FOR_TF_SERVING.items():
+            if set(outputs.values()) <= offered[asked].outputs.keys():
+                functions[name] = tf.function(
+                    functools.partial(_named_otherwise, served, functions[asked], offered[asked], outputs),
+                    input_signature=[tf.TensorSpec([None], tf.string, name="inputs")],
+                    autograph=False,
+                )
     if _is_evaluated(served, unigram):
         functions[EVALUATE] = tf.function(
             bind(evaluator(served, unigram)), input_signature=[examples], autograph=False
         )
     return functions
+
+
+# Outputs that TF Serving's Classify and Regress read, by signature, and those of the task's own one.
+_FOR_TF_SERVING = {
+    "classify_examples": {"classes": "labels", "scores": "probabilities"},
+    "regress_examples": {"outputs": "value"},
+}
+
+
+def _named_otherwise(
+    served: Served, function: Any, signature: Signature, outputs: Mapping[str, str], inputs: tf.Tensor
+) -> dict[str, tf.Tensor]:
+    """Asks a signature about serialized examples, and returns some of its outputs by other names."""
+    found = _of_examples(served, function, signature, inputs)
+    return {name: found[own] for name, own in outputs.items()}
 
 
 def _of_examples(

@@ -18,6 +18,14 @@ OTHER_SIGNATURES = {
         "Answers as the task's signature does, to the texts in the features of its inputs' names. What is "
         "one value there has an axis of size 1 after the batch."
     ),
+    "classify_examples": (
+        "Gives all classes of each record and their probabilities, as TensorFlow Serving's Classify reads "
+        "them, by the texts in the features of the names of the task's inputs."
+    ),
+    "regress_examples": (
+        "Gives the number of each record, as TensorFlow Serving's Regress reads it, by the texts in the "
+        "features of the names of the task's inputs."
+    ),
 }
 
 
@@ -267,7 +275,9 @@ def describe_on_examples(name: str, function: Any) -> dict[str, Any]:
     specs = function.get_concrete_function().structured_outputs
     return {
         "meaning": OTHER_SIGNATURES[name],
-        "inputs": {"examples": input_of_strings("serialized tf.Examples")},
+        "inputs": {
+            each.name: input_of_strings("serialized tf.Examples") for each in function.input_signature
+        },
         "outputs": {key: _of_graph(each).describe() for key, each in specs.items()},
     }
 

@@ -11,10 +11,11 @@ from tfx.types import artifact_utils, channel_utils, standard_artifacts
 from firth import storage
 from firth.corpus.io.records import read_records, write_records
 from firth.models import build_model
-from firth.recipes.tasks.classification import Classification
+from firth.recipes.tasks.classification import Classification, Regression
 from firth.serving import Client
 from firth.serving.saved_model import PREDICT_EXAMPLES, _signatures, export
 from firth.serving.served_model import Served
+from firth.serving.signature import describe_on_examples
 from firth.tokenizers import WordPieceTokenizer
 from tests.components.components_corpus_test import run
 from tests.exported_model import VOCABULARY, first_signature_alone
@@ -28,9 +29,12 @@ PAIRS = [
 ]
 
 
-def served():
+CLASSES = Classification(labels=("no", "yes"), pair=True)
+
+
+def served(task=CLASSES):
     """A model whose export has the signature of its task."""
-    recipe = adapting_recipe(task=Classification(labels=("no", "yes"), pair=True))
+    recipe = adapting_recipe(task=task)
     tf.keras.utils.set_random_seed(1)
     return Served(build_model(recipe), WordPieceTokenizer(VOCABULARY), recipe)
 
@@ -101,5 +105,22 @@ def test_records_are_answered_as_their_texts_are():
     assert found["label"][:, 0].numpy().tolist() == expected["label"].numpy().tolist()
     np.testing.assert_allclose(found["probability"][:, 0], expected["probability"], atol=1e-5)
     np.testing.assert_allclose(found["probabilities"], expected["probabilities"], atol=1e-5)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="pair"):
-        signatures[PREDICT_EXAMPLES](tf.constant([serialized(text="the cat")]))
+    classified = signatures["classify_examples"](inputs=tf.constant(records))
+    assert classified["classes"].numpy().tolist() == [[b"no", b"yes"]] * len(PAIRS)
+    np.testing.assert_allclose(classified["scores"], expected["probabilities"], atol=1e-5)
+    assert classified.keys() == {"classes", "scores"} and "regress_examples" not in signatures
+    for name in (PREDICT_EXAMPLES, "classify_examples"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="pair"):
+            signatures[name](tf.constant([serialized(text="the cat")]))
+
+
+@eagerly()
+def test_numbers_of_records_are_given_as_tf_serving_regresses():
+    signatures = _signatures(served(Regression()), None, lambda function: function)
+    texts = [text for text, _ in PAIRS]
+    found = signatures["regress_examples"](inputs=tf.constant([serialized(text=each) for each in texts]))
+    assert found.keys() == {"outputs"} and "classify_examples" not in signatures
+    expected = signatures["regress"](tf.constant(texts))["value"][:, tf.newaxis]
+    np.testing.assert_allclose(found["outputs"], expected, atol=1e-5)
+    described = describe_on_examples("regress_examples", signatures["regress_examples"])
+    assert described["inputs"].keys() == {"inputs"} and described["outputs"]["outputs"]["dtype"] == "float32"
