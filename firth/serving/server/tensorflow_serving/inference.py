@@ -1,8 +1,7 @@
 """Classify and Regress on signatures of serialized examples: their checks, results and JSON."""
 
-import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,20 +92,6 @@ def asked_examples(examples: Sequence[bytes]) -> dict[str, npt.NDArray[Any]]:
     texts = np.empty(len(examples), object)
     texts[:] = examples
     return {_INPUTS: texts}
-
-
-@contextlib.contextmanager
-def refusals_of_graphs(name: str) -> Iterator[None]:
-    """Raises what a graph refuses of a request, such as an example without a feature, as a RequestError.
-
-    Args:
-        name: Name of the signature.
-    """
-    try:
-        yield
-    except tf.errors.InvalidArgumentError as error:
-        message = error.message.strip().partition("\n")[0]
-        raise RequestError(f"signature {name}: {message}") from None
 
 
 def _input_problem(signature: Any) -> str:
