@@ -276,6 +276,11 @@ class Models:
         """Names of the models."""
         return tuple(self._sources)
 
+    @property
+    def sources(self) -> tuple[ModelSource, ...]:
+        """The models as they are to be served."""
+        return tuple(self._sources.values())
+
     @contextlib.contextmanager
     def lease(
         self, name: str, version: int | None = None, label: str | None = None
@@ -437,7 +442,8 @@ def refusal_of(error: tf.errors.OpError) -> RequestError:
     >>> str(refusal_of(error)), refusal_of(error).status
     ('top_k: must be 0', 400)
     """
-    first = error.message.split("\n")[0]
-    message = first.partition("assertion failed: [")[2].rpartition("]")[0] or first
+    # A line on the graph's execution and the places in the program come first, places in the graph last.
+    last = error.message.partition("\n\t [[")[0].strip().rpartition("\n")[2]
+    message = last.partition("assertion failed: [")[2].rpartition("]")[0] or last
     is_wrong = isinstance(error, tf.errors.InvalidArgumentError | tf.errors.OutOfRangeError)
     return RequestError(message, 400 if is_wrong else 500)

@@ -22,7 +22,7 @@ def reload_config(models: Models, config: Any) -> None:
         config: The ModelServerConfig.
 
     Raises:
-        RequestError: if a model, its folder, a version or a label is not valid, or a version cannot be loaded.
+        RequestError: if a model, its folder, a version or a label is not valid, or a version does not load.
     """
     if config.WhichOneof("config") != "model_config_list":
         raise RequestError("only a model_config_list is supported", 400, "config")

@@ -102,7 +102,8 @@ async def _of_examples(
 
 
 async def _outputs(version: ModelVersion, name: str, inputs: Outputs) -> Outputs:
-    return await asyncio.wrap_future(version.submit(name, inputs))
+    # Signatures that are not batched are computed in the thread that asks.
+    return await asyncio.wrap_future(await run_in_threadpool(version.submit, name, inputs))
 
 
 async def _computed(size: int, function: Callable[..., T], *arguments: Any) -> T:

@@ -40,7 +40,7 @@ def test_versions_and_labels_are_changed(models):
         assert version.version == 123
     _ask(models, 'name: "half" version_labels { key: "canary" value: 124 }')
     assert _states(models) == {123: "END", 124: "AVAILABLE"}
-    with pytest.raises(RequestError, match="stable; did you mean|stable; one of: canary"):
+    with pytest.raises(RequestError, match=r"stable; .*canary"):
         models.lease("half", label="stable").__enter__()
     folder = models.sources[0].path
     policy = "model_version_policy { specific { versions: 123 versions: 124 } }"
