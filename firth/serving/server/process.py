@@ -19,11 +19,12 @@ from firth.serving.server.metrics import Metrics
 from firth.serving.server.models import Models, ModelSource
 from firth.serving.server.requests import LOG, has_token
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.tensorflow_serving.grpc_services import add_services
 
 _GRPC_THREADS = 16
 # From the server of gRPC and the models: it adds services.
 AddServices = Callable[[grpc.Server, Models], None]
-SERVICES: tuple[AddServices, ...] = ()
+SERVICES: tuple[AddServices, ...] = (add_services,)
 
 
 class ServerError(Exception):

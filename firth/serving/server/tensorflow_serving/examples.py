@@ -77,10 +77,7 @@ def _plain(value: Any, place: str) -> Any:
     if isinstance(value, dict):
         return decoded(value, place)
     if isinstance(value, str):
-        try:
-            return value.encode()
-        except UnicodeEncodeError:
-            raise RequestError(f"Feature: {place} has half of a surrogate pair") from None
+        return value.encode()
     return value
 
 

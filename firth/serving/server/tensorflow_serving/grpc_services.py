@@ -22,7 +22,7 @@ from tensorflow_serving.apis import (
 
 from firth.recipes.base.errors import suggest
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.models import Arrays, Models, ModelVersion
 from firth.serving.server.tensorflow_serving.examples import serialized
 from firth.serving.server.tensorflow_serving.inference import (
     CLASSIFY,
@@ -83,14 +83,14 @@ def _choice(spec: model_pb2.ModelSpec) -> tuple[int | None, str | None]:
 
 def _submit(
     version: ModelVersion, name: str, inputs: Outputs, context: grpc.ServicerContext
-) -> Future[Outputs]:
+) -> Future[Arrays]:
     future = version.submit(name, inputs)
     # A client that goes away waits for nothing.
     context.add_callback(future.cancel)
     return future
 
 
-def _outputs(name: str, future: Future[Outputs], context: grpc.ServicerContext) -> Outputs:
+def _outputs(name: str, future: Future[Arrays], context: grpc.ServicerContext) -> Outputs:
     # Without a deadline, gRPC has more seconds left than a lock takes.
     seconds = min(context.time_remaining(), threading.TIMEOUT_MAX)
     try:

@@ -22,6 +22,11 @@ BYTES_SUFFIX = "_bytes"
 _STRING = r'"[^"\\]*(?:\\(?s:.)[^"\\]*)*"?'
 _NON_FINITE = re.compile(rf"{_STRING}|-?(?:NaN|Inf(?:inity)?)\b")
 _BRACKETS = re.compile(rf"{_STRING}|[\[\]{{}}]")
+# A pair of surrogates, half of one, or any other escape.
+_HEX = "[0-9a-fA-F]"
+_ESCAPES = re.compile(
+    rf"\\(?:u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}|(u[dD][89a-fA-F])|.)", re.DOTALL
+)
 _LARGE = re.compile(r"[eE]\+?\d{3}|\d{300}")
 
 
@@ -51,6 +56,8 @@ def read_object(body: bytes) -> dict[str, Any]:
         raise RequestError(f"JSON Parse error: Invalid value: {error.msg} {place}") from None
     except ValueError as error:
         raise RequestError(f"JSON Parse error: {error}") from None
+    if any(escape[1] for escape in _ESCAPES.finditer(text)):
+        raise RequestError("JSON Parse error: a string has half of a surrogate pair")
     if not isinstance(found, dict):
         raise RequestError(f"the request is {quoted(found)}, not a JSON object")
     return found

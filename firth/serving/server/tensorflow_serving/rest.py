@@ -1,7 +1,6 @@
 """TF Serving's REST: predict, classify and regress, the status of a model and its metadata."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -10,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from firth.serving.server.errors import RequestError
 from firth.serving.server.models import Models, ModelVersion
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.tensorflow_serving.address import Address, read_address
@@ -44,28 +42,16 @@ def routes(models: Models, settings: ServerSettings) -> list[BaseRoute]:
 
     async def answered(request: Request) -> Response:
         raw = request.scope.get("raw_path") or request.url.path.encode()
-        try:
-            # HEAD is asked of what GET answers.
-            method = "POST" if request.method == "POST" else "GET"
-            address = read_address(method, raw.decode("ascii", "replace").partition("?")[0])
-            if method == "GET":
-                text = await run_in_threadpool(_described, models, address)
-            else:
-                text = await _inferred(models, address, await request.body())
-        except RequestError as error:
-            return error_response(error)
+        # HEAD is asked of what GET answers.
+        method = "POST" if request.method == "POST" else "GET"
+        address = read_address(method, raw.decode("ascii", "replace").partition("?")[0])
+        if method == "GET":
+            text = await run_in_threadpool(_described, models, address)
+        else:
+            text = await _inferred(models, address, await request.body())
         return Response(text, media_type="application/json")
 
     return [Route("/v1/models/{rest:path}", answered, methods=["GET", "POST"])]
-
-
-def error_response(error: RequestError) -> Response:
-    """Returns the answer to a request that is refused.
-
-    Args:
-        error: The error.
-    """
-    return Response(json.dumps({"error": str(error)}), error.status, media_type="application/json")
 
 
 def _described(models: Models, address: Address) -> str:

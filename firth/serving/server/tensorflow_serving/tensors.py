@@ -104,10 +104,7 @@ def _type_name(dtype: tf.DType) -> str:
 
 def _bytes(value: Any, index: int, at: Callable[[int], str]) -> bytes:
     if isinstance(value, str):
-        try:
-            return value.encode()
-        except UnicodeEncodeError:
-            raise RequestError(f"{at(index)}: the string has half of a surrogate pair") from None
+        return value.encode()
     if not isinstance(value, dict):
         raise _type_error(value, tf.string, at(index))
     return decoded(value, at(index))

@@ -214,7 +214,12 @@ REFUSED = {
     "over float64": ({"x": "float64"}, '{"instances": [1e999]}', "1e999.*too large"),
     "many digits": ({"x": "float64"}, f'{{"instances": [{"9" * 4000}]}}', "too large"),
     "more digits": ({"x": "int64"}, f'{{"instances": [{"9" * 5000}]}}', "JSON Parse error"),
-    "half a pair": ({"x": "string"}, r'{"instances": ["\ud800"]}', r"instances\[0\]: .*surrogate"),
+    "half a pair": ({"x": "string"}, r'{"instances": ["\\\ud83d\u0041"]}', "surrogate"),
+    "half a pair in a name": (
+        {"x": "string"},
+        r'{"signature_name": "\uDC00", "instances": ["a"]}',
+        "surrogate",
+    ),
     "other Base64": ({"x": "string"}, '{"instances": [{"b64": "a*"}]}', r"instances\[0\].*base64"),
     "an object of two keys": ({"x": "string"}, '{"inputs": [{"b64": "aGk=", "y": 1}]}', r"inputs\[0\].*b64"),
     "an object for a number": ({"x": "int32"}, '{"instances": [{"b64": "aGk="}]}', "expected type: int32"),

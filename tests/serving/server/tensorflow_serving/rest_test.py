@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from firth.serving.server.app import make_app
 from firth.serving.server.models import Models, ModelSource
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.tensorflow_serving.rest import routes
@@ -19,7 +19,7 @@ def client(made_once):
     folder = made_once("half_plus_two", write_half_plus_two)
     settings = ServerSettings()
     models = Models([ModelSource("half_plus_two", str(folder), labels={"a+/label": 123})], settings)
-    with TestClient(Starlette(routes=routes(models, settings))) as client:
+    with TestClient(make_app(models, settings, rooms=(routes,))) as client:
         yield client
     models.close()
 
@@ -160,6 +160,14 @@ REFUSED = {
         400,
         "'signature_name' key must be a string value",
     ),
+    "a signature with half of a surrogate pair": (
+        "POST",
+        "half_plus_two:predict",
+        r'{"signature_name": "\ud800", "instances": [1]}',
+        400,
+        "surrogate",
+    ),
+    "a long body": ("POST", "half_plus_two:predict", " " * 5_000_000, 413, "bytes"),
     "an unknown signature": (
         "POST",
         "half_plus_two:predict",
