@@ -178,6 +178,7 @@ setuptools.setup(
             "tokenizers/graph/*.json",
             "tokenizers/graph/*.textproto",
             "reports/templates/*",
+            "serving/server/playground/static/*",
         ]
     },
     python_requires=">=3.10,<3.14",

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+from scripts.docs.browser import browser_path
 from scripts.docs.digest import digest_of, is_current
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
@@ -26,7 +27,6 @@ MADE = {
     "corpus_report.html": "firth-runs/first/corpus_report.html",
     "comparison.html": "firth-runs/compare_first_second.html",
 }
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _LINK = re.compile(r"^\[([^\]\n]+)\]\(\.\./runs/([\w-]+)\.html\)$", re.MULTILINE)
 
 
@@ -72,7 +72,7 @@ def with_pictures(text: str, folder: pathlib.Path) -> str:
 
 def take_picture(page: pathlib.Path) -> pathlib.Path | None:
     """Writes a picture of a page next to it; returns its path, None if no browser took it."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    browser = browser_path()
     picture = page.with_suffix(".png")
     picture.unlink(missing_ok=True)
     if browser is None:

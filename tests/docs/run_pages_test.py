@@ -2,7 +2,8 @@
 
 import pytest
 
-from scripts.docs.run_pages import BROWSERS, MADE, PAGE, commands_of, recipe_of, take_picture, with_pictures
+from scripts.docs.browser import BROWSERS
+from scripts.docs.run_pages import MADE, PAGE, commands_of, recipe_of, take_picture, with_pictures
 
 
 @pytest.fixture

@@ -11,13 +11,14 @@ from starlette.routing import BaseRoute, Route
 from firth.serving.server.errors import RequestError
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.models import Models
+from firth.serving.server.playground import page
 from firth.serving.server.requests import RequestMiddleware, refused
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.tensorflow_serving import rest
 
 # From the models and the settings to the routes of a room.
 Routes = Callable[[Models, ServerSettings], Sequence[BaseRoute]]
-ROOMS: tuple[Routes, ...] = (rest.routes,)
+ROOMS: tuple[Routes, ...] = (rest.routes, page.routes)
 
 
 def make_app(

@@ -15,11 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from firth.serving.server.errors import RequestError
 from firth.serving.server.metrics import Metrics
+from firth.serving.server.playground import page
 from firth.serving.server.settings import ServerSettings
 
 LOG = logging.getLogger("firth.server")
-# Orchestrators ask these without a token.
-OPEN = ("/healthz", "/readyz")
+# Orchestrators ask these without a token, and browsers the page that asks for it.
+OPEN = ("/healthz", "/readyz", *page.open_paths())
 _ID_HEADER = b"x-request-id"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _BEARER = "Bearer "
