@@ -134,7 +134,7 @@ def test_texts_are_readable_in_both_schemes(served, is_dark):
         assert browser.value(LEAST_CONTRAST) >= 4.5
 
 
-# Of the texts of the page next to what is under them, as WCAG 2.2, 1.4.3, computes it.
+# The least contrast of a text with the colour under it, as WCAG 2.2, 1.4.3, computes it.
 LEAST_CONTRAST = """(() => {
   const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const light = (colour) => {
