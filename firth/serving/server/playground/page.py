@@ -137,7 +137,8 @@ def answers(models: Models, asked: Asked) -> list[dict[str, Any]]:
         if lacking:
             raise RequestError(f"there is no {needs} in {lacking[0]!r}", parameter="texts")
         others = dict(asked.others)
-        targets = others.pop("target", None)
+        # The client refuses lists where an input takes texts.
+        targets: Any = others.pop("target", None)
         counts = {name: len(each) for name, each in asked.others.items() if len(each) != len(asked.texts)}
         for name, count in counts.items():
             raise RequestError(f"{name}: {count} for {len(asked.texts)} texts", parameter=name)
