@@ -22,8 +22,8 @@ from tensorflow_serving.apis import (
 )
 
 from firth.serving.server.models import Models, ModelSource
+from firth.serving.server.process import SERVICES
 from firth.serving.server.settings import ServerSettings
-from firth.serving.server.tensorflow_serving.grpc_services import add_services
 from tests.serving.server.tensorflow_serving.half_plus_two import write_half_plus_two
 
 NAME = "half_plus_two"
@@ -35,7 +35,8 @@ def channel(made_once):
     folder = made_once("half_plus_two", write_half_plus_two)
     server = grpc.server(futures.ThreadPoolExecutor(2))
     models = Models([ModelSource(NAME, str(folder), labels={"stable": 123})], ServerSettings())
-    add_services(server, models)
+    for add_services in SERVICES:
+        add_services(server, models)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:

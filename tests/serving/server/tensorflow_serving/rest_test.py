@@ -8,7 +8,6 @@ from starlette.testclient import TestClient
 from firth.serving.server.app import make_app
 from firth.serving.server.models import Models, ModelSource
 from firth.serving.server.settings import ServerSettings
-from firth.serving.server.tensorflow_serving.rest import routes
 from tests.serving.server.tensorflow_serving.half_plus_two import write_half_plus_two
 
 MODEL = "/v1/models/half_plus_two"
@@ -19,7 +18,7 @@ def client(made_once):
     folder = made_once("half_plus_two", write_half_plus_two)
     settings = ServerSettings()
     models = Models([ModelSource("half_plus_two", str(folder), labels={"a+/label": 123})], settings)
-    with TestClient(make_app(models, settings, rooms=(routes,))) as client:
+    with TestClient(make_app(models, settings)) as client:
         yield client
     models.close()
 
