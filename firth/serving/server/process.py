@@ -169,8 +169,8 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         reason = "is taken" if error.errno in (98, 48) else f"cannot be used: {error.strerror}"
         raise ServerError(f"port {port} of {host} {reason}; choose another one") from None
-    # asyncio does so only for sockets that name their protocol. Without it a body waits 40 ms until the client
-    # has acknowledged the headers.
+    # asyncio does so only for sockets that name their protocol. Without it, a body waits 40 ms until the
+    # client has acknowledged the headers.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
