@@ -48,6 +48,7 @@ class PromptFraming:
 
     Attributes:
         reads_turns: True if a prompt may be a list of messages.
+        trims: True if the written text is without spaces at its beginning and its end.
         goal: Goal that the model was trained for.
         sequences: Rows of the recipe.
         tokenizer: The tokenizer.
@@ -59,6 +60,7 @@ class PromptFraming:
     """
 
     reads_turns: ClassVar[bool] = False
+    trims: bool = False
 
     def __init__(self, recipe: RunRecipe, tokenizer: AnyTokenizer) -> None:
         goal: Any = recipe.goal
@@ -176,6 +178,7 @@ class TurnsFraming(PromptFraming):
         super().__init__(recipe, tokenizer)
         self.chat = Chat(tokenizer)
         self.end_id, self.continues = self.chat.end_id, False
+        self.trims = self.chat.template.assistant.trims
 
     def read(self, texts: Sequence[Any]) -> list[FramedPrompt]:
         """Returns dialogues as the model reads them.
@@ -200,7 +203,7 @@ class TurnsFraming(PromptFraming):
     def text(self, prompt: FramedPrompt, ids: Sequence[int]) -> bytes:
         """Returns the text of a reply, in UTF-8; it may end inside a character."""
         found = super().text(prompt, ids)
-        return found.strip() if self.chat.template.assistant.trims else found
+        return found.strip() if self.trims else found
 
 
 # By a goal's `prompted_with`.

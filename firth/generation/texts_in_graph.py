@@ -5,8 +5,10 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from firth import features as names
-from firth.generation.framing import PromptFraming
+from firth.generation.framing import PromptFraming, TurnsFraming
 from firth.generation.token_reader import Prompts
+from firth.tokenizers.dialogue_json import turns_of_json
+from firth.tokenizers.dialogue_prompts import dialogue_prompts
 
 
 class ReadTexts(NamedTuple):
@@ -64,6 +66,32 @@ def read_texts(framing: PromptFraming, texts: tf.Tensor, most: tf.Tensor) -> Rea
     return ReadTexts(prompts, own, room, truncated, lengths)
 
 
+def read_prompts(framing: PromptFraming, texts: tf.Tensor, most: tf.Tensor) -> ReadTexts:
+    """Returns prompts made of texts, as `read_texts` does, or of dialogues as JSON, by the model.
+
+    A dialogue that is too long loses its oldest exchanges, as in training, and then the end of its last turn.
+
+    Args:
+        texts: Texts or dialogues, string [batch]; see `firth.tokenizers.dialogue_json`.
+        most: As `read_texts` takes it; a dialogue leaves the places free that the recipe says.
+
+    Raises (when run):
+        tf.errors.InvalidArgumentError: for a text that is not a dialogue, if the model learned dialogues.
+    """
+    return (
+        _read_turns(framing, texts) if isinstance(framing, TurnsFraming) else read_texts(framing, texts, most)
+    )
+
+
+def _read_turns(framing: TurnsFraming, texts: tf.Tensor) -> ReadTexts:
+    turns, room = turns_of_json(texts), framing.goal.prompt_places(framing.sequences)
+    read = dialogue_prompts(framing.chat, turns.messages, turns.system, room)
+    prompts = Prompts.of(read.ids, framing.tokenizer.pad_id)
+    left = framing.goal.written_places(framing.sequences, prompts.lengths)
+    truncated = read.ids.row_lengths() < read.given
+    return ReadTexts(prompts, read.ids, left, truncated, tf.cast(read.given, tf.int32))
+
+
 def _places(framing: PromptFraming, most: tf.Tensor) -> tf.Tensor:
     """Returns the number of places of a text that is cut, int32 [batch]."""
     places = framing.goal.prompt_places(framing.sequences)
@@ -95,4 +123,5 @@ def written_texts(framing: PromptFraming, own: tf.RaggedTensor, ids: tf.RaggedTe
         texts = tf.strings.substr(whole, first, sizes - first)
     else:
         texts = framing.tokenizer.detokenize(ids)
+        texts = tf.strings.strip(texts) if framing.trims else texts
     return tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace")

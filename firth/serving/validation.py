@@ -16,7 +16,7 @@ from firth.serving import score_tokens
 from firth.serving.exported_model import read_description
 from firth.serving.parameter import WITH_PARAMETERS
 from firth.serving.signature import inputs_with
-from firth.serving.slots.requests import slot_requests
+from firth.serving.slots.requests import prompt_text, slot_requests
 from firth.serving.warmup import TEXTS, Request, TrialRequest, read_warmup
 from firth.tokenizers.graph.special_pieces import MASK
 
@@ -113,11 +113,23 @@ def _case_of(tried: TrialRequest) -> Case:
 
 
 def _slot_cases(described: Mapping[str, Any]) -> Iterator[Case]:
+    reads_turns = described["prompted_with"] == "turns"
     for name, texts in TEXT_CASES.items():
-        inputs = {"text": texts, "max_new_tokens": [16] * len(texts)}
-        compare = ("length", "truncated") if len(texts) > 1 else ()
-        yield Case(name, Request("tokenize", inputs), compare=compare)
+        # No JSON holds what is not UTF-8.
+        refused = reads_turns and not all(map(_is_utf8, texts))
+        asked = texts if refused else [prompt_text(described, each) for each in texts]
+        inputs = {"text": asked, "max_new_tokens": [16] * len(texts)}
+        compare = ("length", "truncated") if len(texts) > 1 and not refused else ()
+        yield Case(name, Request("tokenize", inputs), refused, compare)
+    if reads_turns:
+        for text in (b"Hello!", b"[]", prompt_text(described, b"Hello!").replace(b"user", b"assistant")):
+            request = Request("tokenize", {"text": [text], "max_new_tokens": [16]})
+            yield Case("no dialogue", request, refused=True)
     yield from map(_case_of, slot_requests(described))
+
+
+def _is_utf8(text: bytes) -> bool:
+    return text.decode("utf-8", "replace").encode() == text
 
 
 def _row_cases(rows: list[bytes], sums: list[str]) -> Iterator[Case]:

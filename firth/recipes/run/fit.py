@@ -205,7 +205,7 @@ def _reason(recipe: RunRecipe) -> str:
         return f"a model that is trained for {goal.kind} writes no text"
     if recipe.model.max_characters:
         return "a model that reads words by their characters does not write in slots"
-    if goal.prompted_with != "text" or getattr(goal, "pair", False) or recipe.trained_by.reads_task_numbers:
+    if getattr(goal, "pair", False) or recipe.trained_by.reads_task_numbers:
         return f"slots are for models that write after one text, which one of {goal.kind} does not"
     return ""
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
 from firth.serving.exported_model import newest_model, read_description
@@ -13,19 +14,23 @@ from firth.serving.isolated_check import Loaded
 from firth.serving.parameter import values_of
 from firth.serving.slots.requests import GREATEST_BIAS, prefill_request, step_request
 from firth.serving.warmup import Request
+from firth.tokenizers.dialogue_json import REFUSAL
 
 # From the tokens written so far to those that may come next, bool [vocabulary].
 MayCome = Callable[[tuple[int, ...]], npt.NDArray[np.bool_]]
 # As `step` counts them.
 _ENDED = ("", "end", "length")
 _UNFINISHED = "\ufffd"
+# Characters of a text that is refused.
+_SHOWN = 60
 
 
 class SlotPrompt(NamedTuple):
     """A prompt that is to be written after.
 
     Attributes:
-        text: The prompt; not read where there are `ids`.
+        text: The prompt; for a model that learned dialogues (`described["prompted_with"]` is `turns`) one as
+            JSON, a list of messages with `role` and `content`. It is not read where there are `ids`.
         parameters: Values of the parameters by name, such as `temperature`; the others have their defaults.
         may_come: Function from the tokens written so far to those that may come next, bool [vocabulary]; None
             where all may. The model's own rules come first: no special token is written but the end.
@@ -147,7 +152,7 @@ class ContinuousBatcher:
 
         Raises:
             ValueError: if no slot is free; for a parameter that is not valid, with the nearest name; for ids
-                and biases that the model does not read.
+                and biases that the model does not read; as `tokenize` does.
         """
         if not self.free:
             raise ValueError(f"all {len(self._held)} slots are taken: take a step first, or end a text")
@@ -168,8 +173,14 @@ class ContinuousBatcher:
         Args:
             text: The text.
             max_new_tokens: Most tokens to write, for which a long text is cut.
+
+        Raises:
+            ValueError: for a text that is not a dialogue, if the model learned dialogues.
         """
-        read = self.loaded.run("tokenize", {"text": [text.encode()], "max_new_tokens": [max_new_tokens]})
+        try:
+            read = self.loaded.run("tokenize", {"text": [text.encode()], "max_new_tokens": [max_new_tokens]})
+        except tf.errors.InvalidArgumentError as error:
+            raise ValueError(f"text: {REFUSAL}; it is {text[:_SHOWN]!r}") from error
         return read["ids"][0, : read["length"][0]]
 
     def detokenize(self, prompt_ids: Sequence[int], ids: Sequence[int]) -> str:

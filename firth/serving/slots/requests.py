@@ -1,5 +1,6 @@
 """Requests of the signatures of slots, to warm a model up and to try it."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -35,6 +36,20 @@ def step_request(described: Mapping[str, Any], active: Any, **others: Any) -> Re
     return Request("step", {"active": np.array(active, bool), "mask": mask, **values})
 
 
+def prompt_text(described: Mapping[str, Any], text: bytes) -> bytes:
+    """Returns a text as `tokenize` of a model reads it: alone, or as a dialogue of one message.
+
+    Example:
+
+    >>> prompt_text({"prompted_with": "turns"}, b"Hi")
+    b'[{"role": "user", "content": "Hi"}]'
+    """
+    if described["prompted_with"] != "turns":
+        return text
+    message = {"role": "user", "content": text.decode()}
+    return json.dumps([message], ensure_ascii=False).encode()
+
+
 def idle_requests(described: Mapping[str, Any]) -> list[Request]:
     """Returns requests that change no slot: prompts of each length for none, and an idle step."""
     prompts = [prefill_request(-1, [described["end_id"]] * length) for length in described["prompt_lengths"]]
@@ -43,7 +58,7 @@ def idle_requests(described: Mapping[str, Any]) -> list[Request]:
     return [
         *prompts,
         step_request(described, [False] * described["count"]),
-        Request("tokenize", {"text": [b"A sentence."], "max_new_tokens": length}),
+        Request("tokenize", {"text": [prompt_text(described, b"A sentence.")], "max_new_tokens": length}),
         Request("detokenize", tokens),
     ]
 

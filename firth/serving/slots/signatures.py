@@ -15,7 +15,7 @@ import tensorflow as tf
 from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
 from firth.generation.slots import Slots, SlotWriter, joined, mask_bits, mask_words, padded
-from firth.generation.texts_in_graph import read_texts, written_texts
+from firth.generation.texts_in_graph import read_prompts, written_texts
 from firth.generation.writer import RUNNING
 from firth.recipes.run.fit import slot_sequences
 from firth.serving.continuation import PARAMETERS, check_values, controls_of_values
@@ -76,6 +76,7 @@ class SlotSignatures:
         """Returns the description of the slots, fit for JSON."""
         return {
             "count": self._count,
+            "prompted_with": self._framing.goal.prompted_with,
             "prompt_lengths": self._writer.lengths(),
             "end_id": self._framing.end_id,
             "vocabulary": self._rows,
@@ -193,16 +194,20 @@ class SlotSignatures:
         """Returns texts as `prefill` reads them.
 
         Args:
-            text: Texts, string [batch].
+            text: Texts, string [batch]; dialogues as JSON for a model that learned dialogues.
             max_new_tokens: Most tokens to write after each, int32 [batch]: a text that is too long is cut so
-                that there is room for so many, or for half a row.
+                that there is room for so many, or for half a row. A dialogue that is too long loses its
+                oldest turns.
 
         Returns:
             ids: int32 [batch, tokens], padded.
             length: int32 [batch], tokens of each text with its special ones.
             truncated: bool [batch], whether the text was cut.
+
+        Raises (when run):
+            tf.errors.InvalidArgumentError: for a text that is not a dialogue, if the model learned dialogues.
         """
-        read = read_texts(self._framing, text, max_new_tokens)
+        read = read_prompts(self._framing, text, max_new_tokens)
         return {"ids": read.prompts.ids, "length": read.prompts.lengths, "truncated": read.truncated}
 
     def detokenize(
@@ -324,7 +329,11 @@ def slot_descriptions(count: int | str, words: int | str, top: int | str) -> dic
         "tokenize": TensorSignature(
             "Gives texts as `prefill` reads them.",
             {
-                "text": Output("text to continue", "string"),
+                "text": Output(
+                    "text to continue; for a model that learned dialogues one as JSON, a list of messages "
+                    "with `role` and `content`, the last of the user",
+                    "string",
+                ),
                 "max_new_tokens": Output("most tokens to write, for which a long text is cut", "int32"),
             },
             {

@@ -11,12 +11,14 @@ import pytest
 from firth.models.builders import build_outline
 from firth.models.bundle import open_weights
 from firth.recipes.generation.request import GenerationRequest
+from firth.recipes.run.fit import slot_conflicts
 from firth.serving import ContinuousBatcher, SlotPrompt
 from firth.serving.exported_model import DESCRIPTION, FOLDER
 from firth.serving.served_model import Served
 from firth.serving.slots.requests import prefill_request, step_request
 from firth.serving.weights import StreamedWeights
 from tests.generation.cases import LENGTH, PIECES, PROMPTS, eagerly, generator_of
+from tests.generation.framing_turns_test import SAID, generator as generator_of_dialogues
 from tests.serving.score_test import plain_logits
 from tests.serving.slots.models import (
     batcher_of,
@@ -179,6 +181,32 @@ def test_a_slot_that_waits_goes_on_as_if_nothing_had_happened(made_once):
     with eagerly():
         whole = generator_of_exported().generate(TEXTS[3], OF_KIND[3])
     assert tuple(written) == whole.ids
+
+
+def test_slots_reply_to_dialogues_as_the_generator_does():
+    """As JSON, which the template frames. The third one loses its oldest turns."""
+    generator = generator_of_dialogues(length=24)
+    batcher = batcher_op_by_op(served_by(generator))
+    assert batcher.described["prompted_with"] == "turns"
+    assert not [*slot_conflicts(served_by(generator).recipe)]
+    assert "no place" in next(slot_conflicts(served_by(generator, slot_length=6).recipe))
+    dialogues = [
+        SAID,
+        [{"role": "user", "content": ' a "word"\t[SEP]\n\u00e9 '}],
+        [SAID[0], *SAID[1:3] * 3, SAID[3]],
+    ]
+    asked = [SlotPrompt(json.dumps(each), {"max_new_tokens": 6}) for each in dialogues]
+    found = sorted(batcher.write(asked), key=lambda each: each.number)
+    for written, each in zip(found, dialogues, strict=True):
+        with eagerly():
+            reply = generator.reply(each, max_new_tokens=6)
+        assert (written.ids, written.ended, written.text) == (own_ids(reply), reply.ended, reply.text)
+        ids = [generator.tokenizer.token_to_id(piece) for piece in reply.prompt_tokens]
+        assert batcher.tokenize(json.dumps(each)).tolist() == ids
+    for text in ("the cat", json.dumps(SAID[:3]), '[{"role": "user", "content": "\\ud800"}]'):
+        with pytest.raises(ValueError, match=r"text: .*JSON"):
+            batcher.join(text)
+    assert batcher.free == 2
 
 
 def test_a_mask_rules_out_tokens(made_once):
