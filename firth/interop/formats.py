@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.interop.errors import InteropError, check_folder
+from firth.recipes.reading.published_models import SIGNS, has_signs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +129,7 @@ class Format:
 
     def is_in(self, folder: str | os.PathLike[str]) -> bool:
         """Returns true if a folder looks like one of this format."""
-        return bool(self.signs) and all(_has_sign(os.fspath(folder), *sign) for sign in self.signs)
+        return has_signs(os.fspath(folder), self.signs)
 
     def check_folder(self, path: str | os.PathLike[str]) -> None:
         """Passes if there is a folder. Nothing is loaded for it.
@@ -208,13 +209,6 @@ def _is_file(path: str) -> bool:
     return storage.exists(path)
 
 
-def _has_sign(folder: str, pattern: str, key: str) -> bool:
-    from firth import storage
-
-    found = storage.glob(os.path.join(folder, pattern))
-    return bool(found) and (not key or key in storage.read_json_object(found[0]))
-
-
 _HEADS = {"heads": "untrained writes heads that nobody has trained, which are left out otherwise"}
 _BEGIN = {"begin": "cls or none: the token that texts of a decoder begin with; without it, as published"}
 _HUGGING_FACE = Format(
@@ -226,7 +220,7 @@ _HUGGING_FACE = Format(
     download="`hf download {model} --local-dir {folder}` does that (of the package huggingface_hub), or "
     "`git clone` with git-lfs",
     use="transformers.AutoModel.from_pretrained('{folder}')",
-    signs=(("config.json", "model_type"),),
+    signs=SIGNS["hf"],
     options={
         "dtype": "float32, bfloat16 or float16; without it, that of each imported tensor",
         **_HEADS,
@@ -240,7 +234,7 @@ _ELMO = Format(
     "firth.interop.elmo",
     contents="*options*.json and *weights*.hdf5, as AllenNLP publishes them",
     example="elmo_original --name elmo",
-    signs=(("*options*.json", ""), ("*weights*.hdf5", "")),
+    signs=SIGNS["elmo"],
     download="download the options and the weights that AllenNLP publishes into the folder {folder}",
 )
 
@@ -252,7 +246,7 @@ _KERAS_HUB = Format(
     example="bert_tiny_en_uncased --name bert",
     download="`Backbone.from_preset('{name}').save_to_preset('{folder}')` of keras_hub.models does that",
     use="keras_hub.models.Backbone.from_preset('{folder}')",
-    signs=(("config.json", "registered_name"),),
+    signs=SIGNS["keras"],
     options={
         "tokenizer": "near writes one that reads some texts otherwise, which is left out otherwise",
         **_HEADS,
@@ -286,7 +280,7 @@ _TENSORFLOW = Format(
     example="uncased_L-12_H-768_A-12 --name bert",
     download="download and unpack the checkpoint that its authors publish into the folder {folder}",
     use="tf.train.load_checkpoint('{folder}'), or --init_checkpoint of the code of its paper",
-    signs=(("*.index", ""),),
+    signs=SIGNS["tensorflow"],
     options=_HEADS,
     choices={
         "config": "File of the configuration, where it is in another folder or called otherwise.",

@@ -14,7 +14,6 @@ from firth.language_model.other_names import OtherName, own_keywords
 from firth.language_model.texts import checked_texts
 from firth.language_model.types import Answer, Inputs
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.recipes.base.errors import suggest
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.training.export import Export
 
@@ -193,7 +192,12 @@ class TextAnswers(keras.Model):
         client = self._client_for(signature)
         given: dict[str, Any] = {"texts": texts, **inputs}
         for name, texts_of_input in given.items():
-            if name != "parameters" and any(each is None for each in texts_of_input):
+            if name == "parameters":
+                continue
+            if isinstance(texts_of_input, str) or len(texts_of_input) != len(texts):
+                count = "a single text" if isinstance(texts_of_input, str) else f"{len(texts_of_input)} texts"
+                raise ValueError(f"{name} is {count}, but there are {len(texts)} texts; give one for each")
+            if any(each is None for each in texts_of_input):
                 raise TypeError(f"{name}[{list(texts_of_input).index(None)}] is None; each text is a str")
         answer = client.signatures[client.asked(signature, texts)].describe()["answer"]
         return [
@@ -217,13 +221,8 @@ class TextAnswers(keras.Model):
         Args:
             signature: Name of a signature.
             inputs: Texts of each input by its name.
-
-        Raises:
-            ValueError: if the first input is not among them, with those that are.
         """
         first = self._client_for(signature).first_input(signature)
-        if first not in inputs:
-            raise ValueError(f"the records have no {first!r}; {suggest(first, list(map(str, inputs)))}")
         return {"texts": inputs[first], **{name: each for name, each in inputs.items() if name != first}}
 
     @overload

@@ -1,10 +1,7 @@
 """Fine-tuning in this process; see `LanguageModel.finetune`."""
 
-import contextlib
-import json
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +11,12 @@ from firth.language_model.answers import TextAnswers
 from firth.language_model.model import LanguageModel
 from firth.language_model.opening import recipe_options, write_bundle_of
 from firth.language_model.rows import task_rows, work_folder
+from firth.language_model.scratch_records import naming_arguments, warn_of_rejected, write_scratch
 from firth.language_model.texts import is_path, list_records
 from firth.language_model.training import train_in_process
 from firth.models.bundle import open_weights, weights_by_path
-from firth.recipes.base.errors import suggest
+from firth.recipes.base.types import kind_named, suggest_kind
+from firth.recipes.objectives.objective import objective_types
 from firth.recipes.reading.adapting import load_adapting_with_places
 from firth.recipes.reading.raw_recipes import Option
 from firth.recipes.tasks.tasks import task_types
@@ -52,8 +51,7 @@ def finetune(
     verbose: bool,
 ) -> LanguageModel:
     """Returns a model that is trained for a task on labelled records."""
-    if records.task not in task_types():
-        raise ValueError(f"task: unknown kind {records.task!r}; {suggest(records.task, task_types())}")
+    _check_task(records.task)
     described, columns = task_on_columns(records.task, records.texts)
     label = records.label or label_column(records.task)
     with work_folder(folder) as place:
@@ -77,29 +75,25 @@ def finetune(
             *recipe_options(overrides),
         ]
         stated, _ = load_adapting_with_places(None, options)
-        with _naming_arguments({name: data[name] for name in ("train", "eval")}, place):
+        scratch = {name: _written(place, name) for name in ("train", "eval")}
+        scratch = {name: path for name, path in scratch.items() if data[name] == path}
+        with naming_arguments(scratch):
             recipe, found = read_for(stated)
             # Targets that the tokenizer cannot write are refused as by the command.
             target_sentences(recipe, found)
+        warn_of_rejected(found, scratch, stacklevel=4)
         return train_in_process(recipe, task_rows(recipe, found, place), place, verbose, merge)
 
 
-@contextlib.contextmanager
-def _naming_arguments(paths: Mapping[str, Any], folder: str) -> Iterator[None]:
-    """Errors of records name the argument that held them instead of the file that they were written to."""
-    try:
-        yield
-    except ValueError as error:
-        text = str(error)
-        for name, path in paths.items():
-            if path == _written(folder, name):
-                parts = re.split(f"{re.escape(path)}:(\\d+)", text)
-                # Every other part is the number of a line, from 1.
-                parts[1::2] = [f"{name}[{int(each) - 1}]" for each in parts[1::2]]
-                text = "".join(parts).replace(path, name)
-        if text == str(error):
-            raise
-        raise ValueError(text) from None
+def _check_task(kind: str) -> None:
+    if kind in task_types():
+        return
+    if kind in objective_types() or kind_named(kind, objective_types().values()):
+        raise ValueError(
+            f"task: {kind!r} is learned from texts without labels: firth.pretrain(base=model, texts=...) "
+            "does that"
+        )
+    raise ValueError(f"task: unknown kind {kind!r}; {suggest_kind(kind, task_types().values())}")
 
 
 def _written(folder: str, name: str) -> str:
@@ -136,6 +130,5 @@ def _file_of(data: Any, columns: Mapping[str, str], folder: str, name: str) -> s
         given = os.fspath(data)
         return os.path.abspath(given) if storage.is_local(given) else given
     path = _written(folder, name)
-    lines = (json.dumps(each, ensure_ascii=False) for each in list_records(data, columns, name))
-    storage.write_text(path, "".join(f"{line}\n" for line in lines))
+    write_scratch(path, list_records(data, columns, name))
     return path

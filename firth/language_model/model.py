@@ -12,7 +12,7 @@ import keras
 from firth import storage
 from firth.language_model.adapting import AdaptableModel
 from firth.language_model.fitting import evaluate_data, fit_data, has_features
-from firth.language_model.texts import checked_texts, list_rows
+from firth.language_model.named_inputs import named_inputs
 from firth.language_model.types import (
     Answer,
     Config,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
 
 _TOKENIZER = "tokenizer"
+_RECIPES = "auto"
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -109,7 +110,7 @@ class LanguageModel(GoalTraining, AdaptableModel):
 
     def compile(
         self,
-        optimizer: str | keras.optimizers.Optimizer = "adamw",
+        optimizer: str | keras.optimizers.Optimizer = _RECIPES,
         loss: None = None,
         metrics: None = None,
         **kwargs: object,
@@ -117,7 +118,8 @@ class LanguageModel(GoalTraining, AdaptableModel):
         """Prepares `fit` and `evaluate`; the loss and its metrics follow from the recipe's goal.
 
         Args:
-            optimizer: A Keras optimizer, or its name.
+            optimizer: A Keras optimizer, or its name; `auto` is AdamW at the recipe's
+                `training.optimizer.learning_rate`.
             loss: None: the goal is the loss.
             metrics: None: they follow from the goal.
             **kwargs: The other arguments of `keras.Model.compile`, without those of losses and metrics.
@@ -129,6 +131,8 @@ class LanguageModel(GoalTraining, AdaptableModel):
             raise ValueError("sampler: generate takes it, as in generate(prompt, top_k=5, temperature=0.8)")
         # LoRA of `backbone.enable_lora` is not in graphs that were made before.
         self.forget_graphs()
+        if optimizer == _RECIPES:
+            optimizer = keras.optimizers.AdamW(self.recipe.training.optimizer.learning_rate)
         super().compile(optimizer, loss, metrics, **kwargs)
 
     def fit(
@@ -136,12 +140,17 @@ class LanguageModel(GoalTraining, AdaptableModel):
     ) -> keras.callbacks.History:
         """Trains as `keras.Model.fit` does, on texts or on batches of features.
 
+        A model that was not compiled is compiled first, as `compile()` does it.
+
         Args:
             x: Texts (for a task their records, or texts with labels `y`), or batches of features.
             y: Labels of the texts.
             **kwargs: Keywords of `keras.Model.fit`; `validation_data` takes what `x` does.
         """
-        return super().fit(**fit_data(self, x, y, kwargs))
+        given = fit_data(self, x, y, kwargs)
+        if not self.compiled:
+            self.compile()
+        return super().fit(**given)
 
     def evaluate(self, x: TrainingData | None = None, y: Labels | None = None, **kwargs: object) -> Losses:
         """Returns the means over the data, floats, as `keras.Model.evaluate` does.
@@ -164,13 +173,19 @@ class LanguageModel(GoalTraining, AdaptableModel):
     def predict(self, x: Features, **kwargs: object) -> Logits: ...  # type: ignore[overload-overlap]
     @overload
     def predict(self, x: Rows, **kwargs: object) -> list[Answer]: ...
-    def predict(self, x: str | Features | Rows, **kwargs: object) -> Answer | Logits | list[Answer]:
+    @overload
+    def predict(self, x: None = None, **kwargs: object) -> Answer | list[Answer]: ...
+    def predict(
+        self, x: str | Features | Rows | None = None, **kwargs: object
+    ) -> Answer | Logits | list[Answer]:
         """Returns the answers to texts, or the logits of each loss of features.
 
         Args:
-            x: A text, a list of texts, or of records as dicts by the inputs of the model's signature (`text`,
-                `pair`); or batches of features as `keras.Model.predict` takes them.
-            **kwargs: Further inputs of the signature, such as `pair`; of features, keywords of
+            x: A text, a list of texts or of pairs, or records as dicts by the texts of the model's task
+                (`question` and `context`), by the columns that it was trained on, or by the inputs of its
+                signature (`text`, `pair`); one record for one answer. Or batches of features as
+                `keras.Model.predict` takes them.
+            **kwargs: Further texts by the same names, such as `pair` or `context`; of features, keywords of
                 `keras.Model.predict`.
 
         Returns:
@@ -184,21 +199,13 @@ class LanguageModel(GoalTraining, AdaptableModel):
         Example:
 
             stars.predict(["A film to see twice."])[0]["label"]
+            reader.predict(question="Who wrote it?", context="A film of Agnes Varda.")["answer"]
         """
-        if has_features(x):
+        if x is not None and has_features(x):
             return self.network.predict(x, **kwargs)
-        given = dict[str, Any](kwargs)
-        if isinstance(x, str):
-            return self.ask(self.signatures[0], [x], **given)[0]
-        rows = list_rows(x, "x")
-        if not isinstance(rows[0], Mapping):
-            return self.ask(self.signatures[0], checked_texts(rows, "x"), **given)
-        # Records have more columns than the signature reads, such as labels.
-        read = self.inputs_of(self.signatures[0])
-        columns = [name for name in rows[0] if name in read] or list(rows[0])
-        inputs: dict[str, Any] = {name: [row.get(name) for row in rows] for name in columns}
-        given |= self.first_input(self.signatures[0], inputs)
-        return self.ask(self.signatures[0], **given)
+        found, is_one = named_inputs(self, x, kwargs)
+        answers = self.ask(self.signatures[0], **self.first_input(self.signatures[0], found))
+        return answers[0] if is_one else answers
 
     def summary(self, *args: object, expand_nested: bool = True, **kwargs: object) -> None:
         """Prints the layers of the model, as `keras.Model.summary` does.

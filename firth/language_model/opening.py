@@ -1,7 +1,9 @@
 """Opens models wherever they are kept, makes new ones, and writes bundles."""
 
+import dataclasses
 import importlib.util
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -82,9 +84,12 @@ def load(
             if str(error).endswith("?"):
                 # A name that is there is near.
                 raise
+            # A name of the hub has one slash; the error for a path speaks of downloads too.
+            is_path = "/" in given
+            published = given if given.count("/") <= 1 and given[0] not in "./~" else "OWNER/NAME"
             raise NoBundleError(
-                f"{error}; firth downloads nothing: give the folder of a published model, as "
-                f"`hf download {given} --local-dir DIR` writes one"
+                f"{f'there is no folder {given}' if is_path else error}; firth downloads nothing: give the "
+                f"folder of a published model, as `hf download {published} --local-dir DIR` writes one"
             ) from None
         if (found := _format_of(given)) is None:
             raise NoBundleError(f"{error}; {_contents(given)}") from None
@@ -223,9 +228,11 @@ def _load_format(found: Format, folder: str, dtype: DType) -> LanguageModel:
     name = os.path.basename(os.path.abspath(folder))
     with storage.scratch_folder() as scratch:
         bundle = os.path.join(scratch, "bundle")
-        found.import_model(folder, bundle, name)
+        read = found.import_model(folder, bundle, name)
         model = _load_bundle(bundle, dtype)
     model.source = None
+    for sentence in dataclasses.replace(read, notes=(), length=None).sentences(_SHOWN):
+        warnings.warn(f"{folder}: {sentence}", stacklevel=4)
     return model
 
 

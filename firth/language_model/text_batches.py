@@ -1,10 +1,8 @@
 """Texts and records as batches of features, each epoch in another order."""
 
 import contextlib
-import json
 import math
 import os
-import warnings
 import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,13 +11,12 @@ import tensorflow as tf
 
 from firth import storage
 from firth.language_model.rows import RowFiles, pack_documents, pack_records
+from firth.language_model.scratch_records import naming_arguments, warn_of_rejected, write_scratch
 from firth.language_model.texts import LABEL, check_labels, list_records, list_rows, list_texts
 from firth.objectives import OBJECTIVES
 from firth.recipes.tasks.data import ColumnData
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_to_train
-from firth.tasks.labelled.mixing import TRAIN
-from firth.tasks.readers.records import RefusedFileError
 from firth.tasks.task_options import label_column
 from firth.training.input_pipeline import training_batches
 from firth.training.pretraining import open_rows
@@ -47,6 +44,11 @@ def batches_of(model: "LanguageModel", x: Any, y: Any, batch_size: int, epochs: 
         ValueError: if the model has no preprocessor, there is no record, or a column is missing.
     """
     tokenizer, recipe = model.tokenizer, model.recipe
+    if recipe.trains_on_corpus and y is not None:
+        raise ValueError(
+            f"y: a model of {recipe.goal.kind} learns from texts alone; finetune(zip(texts, labels)) makes "
+            "one of a task"
+        )
     # The rows are read from a folder for as long as the batches live.
     kept = contextlib.ExitStack()
     folder = kept.enter_context(storage.scratch_folder())
@@ -88,19 +90,11 @@ def _pack_records(model: "LanguageModel", x: Any, y: Any, folder: str) -> RowFil
     rows = list_rows(x, "x")
     columns, label = _columns_of(model, rows[0])
     records = list_records(rows, _names(columns, label), "x")
-    storage.write_text(path, "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in records))
+    write_scratch(path, records)
     data = ColumnData.of({"train": path, "eval": path, "texts": columns, "label": label})
-    try:
+    with naming_arguments({"x": path}):
         found = read_to_train(data, task, learnable=False)
-    except RefusedFileError as error:
-        raise ValueError(str(error).replace(path, "x")) from None
-    if rejected := found.splits[TRAIN].rejected:
-        first = rejected[0]
-        warnings.warn(
-            f"{len(rejected)} of {len(records)} records are left out; the first is x[{first.line - 1}]: "
-            f"{first.detail}",
-            stacklevel=4,
-        )
+    warn_of_rejected(found, {"x": path}, stacklevel=5)
     return pack_records(task, model.recipe.sequences, found, model.tokenizer, folder)
 
 

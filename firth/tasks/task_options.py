@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from firth.recipes.base.errors import suggest
+from firth.recipes.base.types import suggest_kind
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tasks.data import DocstringsData
@@ -230,8 +231,9 @@ def docstring_data(kind: str) -> dict[str, Any]:
         if learned_by == kind:
             return {"kind": "docstrings", "task": name}
     kinds = dict.fromkeys(tasks.values())
+    types = [task_types()[each] for each in kinds]
     without = f"without any there are {', '.join(kinds)}"
-    raise ValueError(f"--task: {kind!r} needs data; {without}; {suggest(kind, kinds)}")
+    raise ValueError(f"--task: {kind!r} needs data; {without}; {suggest_kind(kind, types)}")
 
 
 def task_on_columns(

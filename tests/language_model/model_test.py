@@ -1,4 +1,4 @@
-"""A language model as a Keras model, and what it answers to bad input."""
+"""A language model as a Keras model."""
 
 import logging
 import os
@@ -18,36 +18,15 @@ from firth import storage
 from firth.interop.errors import InteropError
 from firth.language_model import LanguageModel
 from firth.recipes import load_recipe
-from firth.recipes.reading.bundles import NoBundleError
 from firth.tokenizers import BytePairTokenizer
 from firth.tokenizers.graph.byte_pieces import byte_pieces
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
 from firth.tuning import TuningError
-from tests.exported_model import RECIPE, VOCABULARY, exported_model, make_served
-from tests.generation.cases import eagerly, generator_of
+from tests.exported_model import RECIPE, VOCABULARY, exported_model
+from tests.generation.cases import eagerly
 from tests.interop.hugging_face.checkpoints import checkpoint
 from tests.interop.tensorflow import originals
-
-TEXTS = ["the cat sat", "on the mat", "a word by company", "it keeps you"]
-REVIEWS = [{"text": text, "label": "yes" if "the" in text else "no"} for text in TEXTS * 4]
-
-
-@pytest.fixture(scope="module")
-def bert():
-    served = make_served(RECIPE)
-    return LanguageModel(served.recipe, served.tokenizer, served.model)
-
-
-@pytest.fixture
-def fresh():
-    served = make_served(RECIPE)
-    return LanguageModel(served.recipe, served.tokenizer, served.model)
-
-
-@pytest.fixture(scope="module")
-def gpt2():
-    made = generator_of("causal_lm")
-    return LanguageModel(made.recipe, made.tokenizer, made.model)
+from tests.language_model.small_records import REVIEWS, TEXTS
 
 
 def test_the_package_is_light_and_complete():
@@ -76,121 +55,6 @@ def test_answers_are_those_of_the_exported_model(bert):
     np.testing.assert_allclose(vectors[0], bert.embed(TEXTS[0], batch_size=2), atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("ask", "error", "named"),
-    [
-        (lambda bert, gpt2: bert.embed([]), ValueError, "texts is empty"),
-        (lambda bert, gpt2: bert.fill_mask(["a", None]), TypeError, "texts[1] is None"),
-        (
-            lambda bert, gpt2: bert.fill_mask(["[MASK]", "<mask> a"]),
-            ValueError,
-            "texts[1]: [MASK] is missing",
-        ),
-        (lambda bert, gpt2: bert.fill_mask("a " * 40 + "[MASK]"), ValueError, "after the last token"),
-        (lambda bert, gpt2: bert.embed([b"a"]), TypeError, "texts[0] is bytes"),
-        (lambda bert, gpt2: bert.embed(7), TypeError, "int"),
-        (lambda bert, gpt2: bert.predict([]), ValueError, "empty"),
-        (lambda bert, gpt2: bert.generate("a"), ValueError, "fill_mask"),
-        (lambda bert, gpt2: gpt2.fill_mask("a"), ValueError, "generate"),
-        (lambda bert, gpt2: gpt2.generate([]), ValueError, "prompts is empty"),
-        (lambda bert, gpt2: gpt2.generate(None), TypeError, "NoneType"),
-        (lambda bert, gpt2: gpt2.generate("the", temprature=1.0), ValueError, "temperature"),
-        (lambda bert, gpt2: gpt2.generate("the", strip_prompt=True), ValueError, "max_new_tokens"),
-        (lambda bert, gpt2: gpt2.generate("the", sampler="top_k"), ValueError, "give top_k"),
-        (lambda bert, gpt2: gpt2.generate("the", sampler="top"), ValueError, "contrastive"),
-        (lambda bert, gpt2: gpt2.generate("the", max_length=4), ValueError, "max_new_tokens"),
-        (lambda bert, gpt2: gpt2.generate("the", num_beams=2), ValueError, "it is beams"),
-        (lambda bert, gpt2: gpt2.compile(sampler="top_p"), ValueError, "generate takes it"),
-        (lambda bert, gpt2: bert.fill_mask("[MASK]", top_k=0), ValueError, "top_k"),
-        (lambda bert, gpt2: bert.embed("a", convert_to_tensor=True), TypeError, "numpy"),
-        (lambda bert, gpt2: bert.preprocessor(["a"], return_tensors="np"), TypeError, "tensors of Keras"),
-        (lambda bert, gpt2: bert.finetune(REVIEWS, num_train_epochs=1), TypeError, "epochs= takes it"),
-        (lambda bert, gpt2: bert.finetune(REVIEWS, epoch=1), TypeError, "did you mean epochs"),
-        (lambda bert, gpt2: bert.finetune(REVIEWS, task="regression"), ValueError, "train: none of 16"),
-        (lambda bert, gpt2: firth.load("a", torch_dtype="bfloat16"), TypeError, "dtype= takes it"),
-        (
-            lambda bert, gpt2: firth.pretrain("bert_tiny", lr=1e-3),
-            TypeError,
-            "training.optimizer.learning_rate",
-        ),
-        (lambda bert, gpt2: firth.pretrain("bert_tiny", train_dataset=[]), TypeError, "texts= takes it"),
-        (lambda bert, gpt2: firth.LanguageModel.from_pretrained("a"), AttributeError, "firth.load(folder)"),
-        (lambda bert, gpt2: bert.save_pretrained("a"), AttributeError, "format='hf'"),
-        (lambda bert, gpt2: gpt2.generate("the", max_new_token=1), ValueError, "max_new_tokens"),
-        (lambda bert, gpt2: bert.ask("clasify", ["a"]), ValueError, "embed"),
-        (lambda bert, gpt2: bert.fit([]), ValueError, "x is empty"),
-        (lambda bert, gpt2: bert.fit(TEXTS, sample_weight=[1] * 4), ValueError, "sample_weight"),
-        (lambda bert, gpt2: bert.fit(TEXTS, ["a"], batch_size=2), ValueError, ""),
-        (lambda bert, gpt2: bert.compile("adamw", loss="mse"), ValueError, "loss"),
-        (lambda bert, gpt2: bert.add_adapter("lorra"), ValueError, "lora"),
-        (lambda bert, gpt2: bert.export("published", format="hff"), ValueError, "did you mean hf"),
-        (lambda bert, gpt2: bert.save_adapter("adapter"), ValueError, "finetune"),
-        (lambda bert, gpt2: bert.finetune([]), ValueError, "train is empty"),
-        (lambda bert, gpt2: bert.finetune(TEXTS), TypeError, "zip(texts, labels)"),
-        (lambda bert, gpt2: bert.fit(["a"], validation_split=0.5), ValueError, "validation_split"),
-        (lambda bert, gpt2: firth.load("bert_tiny"), ValueError, "firth.create"),
-        (
-            lambda bert, gpt2: firth.load("google-bert/bert-base-cased"),
-            ValueError,
-            "hf download google-bert/",
-        ),
-        (lambda bert, gpt2: firth.pretrain(TEXTS, "bert_tiny"), TypeError, "preset"),
-        (lambda bert, gpt2: bert.finetune(pandas.DataFrame(REVIEWS), text="txt"), ValueError, "text"),
-        (lambda bert, gpt2: bert.finetune([{**REVIEWS[0], "label": None}]), ValueError, "train[0]: 'label'"),
-        (lambda bert, gpt2: bert.finetune(REVIEWS, task="clasification"), ValueError, "classification"),
-        (lambda bert, gpt2: bert.finetune([{"tokens": ["a"]}], task="taging"), ValueError, "mean tagging"),
-        (lambda bert, gpt2: bert.finetune([{"tokens": ["a"]}], task="tagging"), ValueError, "text= names"),
-        (lambda bert, gpt2: firth.pretrain(texts=TEXTS), ValueError, "base"),
-        (lambda bert, gpt2: bert.finetune(REVIEWS, method="lorra"), ValueError, "lora"),
-        (lambda bert, gpt2: bert.finetune({"text": TEXTS, "label": ["a"]}), ValueError, "'label' has 1"),
-        (lambda bert, gpt2: bert.finetune("no.csv"), ValueError, "no.csv"),
-        (lambda bert, gpt2: firth.create("bert_tinny"), ValueError, "bert_tiny"),
-        (lambda bert, gpt2: firth.create("bert_tiny", overrides={"model.layer": 1}), ValueError, "layers"),
-        (lambda bert, gpt2: firth.pretrain("bert_tiny", texts=[]), ValueError, "texts is empty"),
-        (lambda bert, gpt2: firth.pretrain("bert_tiny", texts=["a", 3]), TypeError, "texts[1]"),
-        (
-            lambda bert, gpt2: firth.pretrain("bert_tiny", texts=pandas.DataFrame({"body": ["a"]})),
-            ValueError,
-            "body",
-        ),
-    ],
-)
-def test_bad_input_is_refused_and_leaves_the_model_usable(
-    bert, gpt2, ask, error, named, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(error) as raised:
-        ask(bert, gpt2)
-    assert named in str(raised.value) and "\n" not in str(raised.value)
-    with eagerly():
-        assert bert.embed("a").shape == (8,)
-
-
-@pytest.mark.parametrize(
-    ("files", "named"),
-    [
-        ({}, "it is empty"),
-        ({"notes.txt": "a"}, "it holds notes.txt"),
-        ({"saved_model.pb": ""}, "firth.serving.Client"),
-        ({"model.bin": "", "config.json": "{}"}, "it holds a model of ctranslate2, .*load_generator"),
-        ({"adapter.json": "{}"}, "load_adapter"),
-    ],
-)
-def test_a_folder_that_is_no_model_is_named_with_what_it_holds(tmp_path, files, named):
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    with pytest.raises(NoBundleError, match=named):
-        firth.load(tmp_path)
-
-
-def test_a_name_that_is_no_run_has_the_nearest(bert, tmp_path, monkeypatch):
-    monkeypatch.setenv("FIRTH_ROOT", str(tmp_path))
-    bert.save(tmp_path / "minilm" / "bundle")
-    assert firth.load("minilm").source == str(tmp_path / "minilm" / "bundle")
-    with pytest.raises(NoBundleError, match="minilm"):
-        firth.load("minillm")
-
-
 def test_a_folder_of_hugging_face_is_opened_as_the_command_imports_it(tmp_path):
     model = firth.load(checkpoint(tmp_path))
     assert model.source is None and "fill_mask" in model.signatures
@@ -198,6 +62,10 @@ def test_a_folder_of_hugging_face_is_opened_as_the_command_imports_it(tmp_path):
         firth.load(checkpoint(tmp_path, model_type="nobody"))
     original = originals.write(tmp_path / "original", originals.random(originals.bert()))
     assert "fill_mask" in firth.load(original).signatures
+    head = {"output_weights": np.ones((3, originals.WIDTH), "float32"), "output_bias": np.ones(3, "float32")}
+    tuned = originals.write(tmp_path / "tuned", {**originals.random(originals.bert()), **head})
+    with pytest.warns(UserWarning, match="left out.*: output_bias, output_weights"):
+        firth.load(tuned)
 
 
 def test_keras_trains_saves_and_loads_it(fresh, tmp_path):
@@ -207,6 +75,10 @@ def test_keras_trains_saves_and_loads_it(fresh, tmp_path):
         def on_epoch_end(self, epoch, logs=None):
             self.epochs.append(sorted(logs))
 
+    with eagerly():
+        fresh.fit(TEXTS, verbose=0)
+    rate = fresh.recipe.training.optimizer.learning_rate
+    assert fresh.optimizer.name == "adamw" and float(fresh.optimizer.learning_rate) == pytest.approx(rate)
     fresh.compile(keras.optimizers.SGD(0.1), run_eagerly=True)
     before = [np.array(each) for each in fresh.get_weights()]
     fresh.fit(
@@ -318,11 +190,44 @@ def test_the_records_that_are_predicted_name_the_inputs(bert):
         bert.predict([{"text": "a"}, {"text": None}])
 
 
+def test_a_task_of_two_texts_is_asked_by_their_names(bert):
+    answer = {"text": ["sat"], "answer_start": [8]}
+    asked = [
+        {"q": "the cat " * (1 + place), "passage": "the cat sat on the mat", "answers": answer}
+        for place in range(6)
+    ]
+    # The answer to the last one is not in its text.
+    asked.append({**asked[0], "passage": "on the mat"})
+    columns = {"text": "q", "pair": "passage", "overrides": {"sequences.length": 16}}
+    with eagerly(), pytest.warns(UserWarning, match=r"1 of 7 records .* train\[6\]: the answer 'sat'"):
+        reader = bert.finetune(asked, task="span", epochs=1, verbose=False, **columns)
+    question, context = asked[0]["q"], asked[0]["passage"]
+    with eagerly():
+        found = reader.predict([question], pair=[context])
+        for same in (
+            reader.predict(asked[:1]),
+            reader.predict([{"question": question, "context": context}]),
+            reader.predict([{"text": question, "pair": context}]),
+            reader.predict([(question, context)]),
+            [reader.predict(question, context=context)],
+            [reader.predict(question=question, context=context)],
+            [reader.predict({"question": question, "context": context})],
+        ):
+            assert same == found
+        for ask, missing in (
+            (lambda: reader.predict(question), "context is missing"),
+            (lambda: reader.predict(context=context), "no 'question'"),
+            (lambda: reader.predict([{"question": question, "text_of": ""}]), "no 'context'"),
+        ):
+            with pytest.raises(ValueError, match=missing):
+                ask()
+
+
 @pytest.mark.repeated
 def test_fit_compiled_by_xla(fresh):
     fresh.compile("adamw", jit_compile=True)
     assert np.isfinite(fresh.fit(TEXTS * 2, batch_size=4, verbose=0).history["loss"]).all()
-    # Of batches of another size TensorFlow makes a graph for all sizes.
+    # TensorFlow makes a graph for all sizes once it gets batches of another size.
     found = fresh.fit(TEXTS * 2, batch_size=3, validation_split=0.25, verbose=0).history
     assert np.isfinite([*found["loss"], *found["val_loss"]]).all()
 

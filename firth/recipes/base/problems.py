@@ -7,7 +7,7 @@ from typing import Any
 import pydantic
 
 from firth.recipes.base.errors import suggest
-from firth.recipes.base.types import config_at, key_paths, kinds_with
+from firth.recipes.base.types import config_at, key_paths, kind_named, kinds_with, types_at
 from firth.recipes.base.yaml_text import Path
 
 MOST_PROBLEMS = 50
@@ -66,7 +66,9 @@ def _problems(
         yield "required, but not given"
     elif kind == "union_tag_invalid":
         tag = context["tag"]
-        yield f"kind: unknown kind {tag!r}; {suggest(tag, _quoted(context['expected_tags']))}"
+        named = kind_named(str(tag), types_at(root, path, data))
+        known = f"{named} is its name here" if named else suggest(tag, _quoted(context["expected_tags"]))
+        yield f"kind: unknown kind {tag!r}; {known}"
     elif kind == "union_tag_not_found":
         yield f"must be a mapping with a `kind`, not {_short(details['input'])}"
     elif kind == "literal_error":

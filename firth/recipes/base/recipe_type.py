@@ -8,9 +8,8 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 import pydantic
 
-from firth.recipes.base.errors import suggest
 from firth.recipes.base.problems import problems_of
-from firth.recipes.base.types import configs_in, descriptions, kinds_of
+from firth.recipes.base.types import configs_in, descriptions, kinds_of, suggest_kind
 
 MAX_INTEGER = 2**63 - 1
 # Far above anything published, and low enough that no tensor's shape overflows.
@@ -175,5 +174,5 @@ def config_of(name: str, choices: Any, values: Any) -> Any:
             f"{name}: must be a mapping with a `kind`, one of: {', '.join(by_kind)}; not {values!r}"
         )
     if kind not in by_kind:
-        raise ValueError(f"{name}: kind: unknown kind {kind!r}; {suggest(str(kind), by_kind)}")
+        raise ValueError(f"{name}: kind: unknown kind {kind!r}; {suggest_kind(str(kind), by_kind.values())}")
     return by_kind[kind].of(values)

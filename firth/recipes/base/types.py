@@ -4,14 +4,16 @@ import ast
 import functools
 import inspect
 import itertools
+import re
 import sys
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pydantic
 
+from firth.recipes.base.errors import suggest
 from firth.recipes.base.yaml_text import Path
 
 
@@ -68,6 +70,46 @@ def kinds_of(config: type[pydantic.BaseModel]) -> tuple[str, ...]:
     return typing.get_args(field.annotation) if field else ()
 
 
+def kind_named(given: str, types: Iterable[type[pydantic.BaseModel]]) -> str | None:
+    """Returns the kind of several types that other libraries give a name; None if none has it.
+
+    A name may have more after it, such as `translation_en_to_fr`.
+
+    Example:
+
+    >>> from firth.recipes.tasks.tasks import task_types
+    >>> kind_named("TokenClassification", task_types().values()), kind_named("taging", task_types().values())
+    ('tagging', None)
+    """
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", "-", given.strip()).lower()
+    for each in types:
+        if any(f"{words}-".startswith(f"{name}-") for name in getattr(each, "other_names", ())):
+            return kinds_of(each)[0]
+    return None
+
+
+def suggest_kind(given: str, types: Iterable[type[pydantic.BaseModel]]) -> str:
+    """Returns which kind of several types is meant, in words; see `suggest`.
+
+    Example:
+
+    >>> from firth.recipes.tasks.tasks import task_types
+    >>> suggest_kind("ner", task_types().values()), suggest_kind("taging", task_types().values())
+    ('tagging is its name here', 'did you mean tagging?')
+    """
+    candidates = list(dict.fromkeys(types))
+    if named := kind_named(given, candidates):
+        return f"{named} is its name here"
+    return suggest(given, [kind for each in candidates for kind in kinds_of(each)])
+
+
+def types_at(root: type[pydantic.BaseModel], path: Path, data: Any) -> list[type[pydantic.BaseModel]]:
+    """Returns the types that a part at a path may have; empty for a part of a list or of a mapping."""
+    outer = config_at(root, path[:-1], data)
+    field = outer.model_fields.get(path[-1]) if outer and path else None
+    return configs_in(field.annotation) if field else []
+
+
 def kinds_with(root: type[pydantic.BaseModel], path: Path, data: Any) -> list[str]:
     """Returns the kinds of a part that have a key, where the part may be of several kinds.
 
@@ -77,11 +119,12 @@ def kinds_with(root: type[pydantic.BaseModel], path: Path, data: Any) -> list[st
     >>> kinds_with(Training, ("optimizer", "clip_threshold"), {"optimizer": {"kind": "adamw"}})
     ['adafactor']
     """
-    *_, part, key = ("", *path)
-    outer = config_at(root, path[:-2], data)
-    field = outer.model_fields.get(part) if outer else None
-    candidates = configs_in(field.annotation) if field else []
-    return [kind for each in candidates if key in each.model_fields for kind in kinds_of(each)]
+    return [
+        kind
+        for each in types_at(root, path[:-1], data)
+        if path[-1] in each.model_fields
+        for kind in kinds_of(each)
+    ]
 
 
 def key_paths(config: type[pydantic.BaseModel], path: Path = ()) -> Iterator[str]:

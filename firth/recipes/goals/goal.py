@@ -44,6 +44,8 @@ class Goal(Config):
     if TYPE_CHECKING:
         kind: str
 
+    other_names: ClassVar[tuple[str, ...]] = ()
+    """Names that other libraries have for it, in small letters, with hyphens."""
     heads: ClassVar[str] = ""
     """The key of its heads in `firth.models.model_kinds.HEADS`."""
     counts_pooler: ClassVar[bool] = False

@@ -24,6 +24,14 @@ class CausalLM(Objective):
     score_inputs: ClassVar[tuple[str, ...]] = ("text",)
     text_end: ClassVar[str] = "sep"
 
+    other_names: ClassVar[tuple[str, ...]] = (
+        "causal-language-modeling",
+        "causal-language-modelling",
+        "clm",
+        "language-modeling",
+        "language-modelling",
+        "text-generation",
+    )
     kind: Literal["causal_lm"] = "causal_lm"
     begin: Literal["cls", "none"] = "cls"
     """Special token that each document, prompt and scored text begins with: `cls`, or `none`, as GPT-2 reads

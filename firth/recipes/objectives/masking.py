@@ -146,6 +146,12 @@ class MaskDecoding(_Masking):
 class MaskedLM(MaskDecoding):
     """Masked LM, with a task on pairs of segments if asked (Devlin et al. 2018, section 3.1)."""
 
+    other_names: ClassVar[tuple[str, ...]] = (
+        "fill-mask",
+        "masked-language-modeling",
+        "masked-language-modelling",
+        "mlm",
+    )
     kind: Literal["masked_lm"] = "masked_lm"
     whole_word: bool = False
     """True to select whole words instead of pieces."""

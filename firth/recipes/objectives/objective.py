@@ -24,9 +24,20 @@ def objective_kinds(architecture: str) -> list[str]:
     >>> objective_kinds("two_streams")
     ['permutation_lm']
     """
+    types = objective_types()
+    return [kind for kind, each in types.items() if each.model_architecture == architecture]
+
+
+def objective_types() -> dict[str, Any]:
+    """Returns the types of objectives by their kinds.
+
+    Example:
+
+    >>> objective_types()["masked_lm"].__name__
+    'MaskedLM'
+    """
     types: list[Any] = configs_in(AnyObjective)
-    fitting = [each for each in types if each.model_architecture == architecture]
-    return [kind for each in fitting for kind in kinds_of(each)]
+    return {kind: each for each in types for kind in kinds_of(each)}
 
 
 def objective_from_json(text: str) -> AnyObjective:

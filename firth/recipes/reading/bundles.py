@@ -7,6 +7,7 @@ import pathlib
 from firth import storage
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.file_names import suggest_path
+from firth.recipes.reading.published_models import how_to_import
 from firth.recipes.run.base import RECIPE_FILE, TOKENIZER_FOLDER, WEIGHTS_FILE
 
 DEFAULT_ROOT = "firth-runs"
@@ -160,4 +161,6 @@ def _why_none(folder: str) -> str:
         return (
             f"the run in {folder} has no trained model yet: there is no {_TRAINED}/*/{storage.BUNDLE_FOLDER}"
         )
+    if command := how_to_import(folder):
+        return f"{folder} is not a model bundle: {command}"
     return f"{folder} is not a model bundle: it lacks {' and '.join(_PARTS)}"

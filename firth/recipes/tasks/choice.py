@@ -21,6 +21,7 @@ class MultipleChoice(Task):
     have any number of choices. All choices of a record stand in one row.
     """
 
+    other_names: ClassVar[tuple[str, ...]] = ("multiple-choice",)
     heads: ClassVar[str] = "choices"
     label_type: ClassVar[str] = "choice"
     texts: ClassVar[int] = 2

@@ -14,7 +14,7 @@ from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
-# Of a sum of shares that were rounded.
+# The sum of shares that were rounded may differ from 1 by this.
 _TOLERANCE = 0.01
 
 ClassShares = tuple[Annotated[float, pydantic.Field(gt=0.0, le=1.0)], ...] | None
@@ -198,6 +198,17 @@ class Classification(ClassAnswers, _OfTexts):
             not as many shares as classes.
     """
 
+    other_names: ClassVar[tuple[str, ...]] = (
+        "natural-language-inference",
+        "nli",
+        "paraphrase-identification",
+        "sentiment",
+        "sentiment-analysis",
+        "seq-cls",
+        "sequence-classification",
+        "text-classification",
+        "text-classifier",
+    )
     kind: Literal["classification"] = "classification"
     labels: tuple[str, ...] = ()
     """Names of the classes, in the order of their numbers. An empty list takes those that the training data
@@ -242,6 +253,7 @@ def _is_number(name: str) -> bool:
 class Regression(NumberAnswers, _OfTexts):
     """A number for a text, or for two (Devlin et al. 2018, section 4.1, STS-B), by the squared error."""
 
+    other_names: ClassVar[tuple[str, ...]] = ("sentence-regression", "text-regression")
     kind: Literal["regression"] = "regression"
     mean: Annotated[float, pydantic.Field(allow_inf_nan=False)] | None = None
     """Number that the bias of the head starts from, where the form has one; null for the mean of the labels

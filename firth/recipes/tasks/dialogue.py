@@ -35,6 +35,14 @@ class Dialogue(Task):
     row loses its oldest turns, each reply with what it answers, and keeps its system message.
     """
 
+    other_names: ClassVar[tuple[str, ...]] = (
+        "chat",
+        "conversational",
+        "dialog",
+        "instruction-tuning",
+        "sft",
+        "supervised-fine-tuning",
+    )
     heads: ClassVar[str] = "language_model"
     label_type: ClassVar[str] = "turns"
     label_recurs: ClassVar[bool] = False

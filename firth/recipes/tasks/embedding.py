@@ -27,6 +27,22 @@ class SentenceEmbedding(Task):
     the split.
     """
 
+    other_names: ClassVar[tuple[str, ...]] = (
+        "contrastive",
+        "feature-extraction",
+        "embeddings",
+        "retrieval",
+        "semantic-search",
+        "semantic-similarity",
+        "semantic-textual-similarity",
+        "sentence-embedding",
+        "sentence-embeddings",
+        "sentence-similarity",
+        "sentence-transformers",
+        "similarity",
+        "sts",
+        "text-embedding",
+    )
     heads: ClassVar[str] = "contrastive"
     label_type: ClassVar[str] = "number"
     scored_as: ClassVar[tuple[str, ...]] = ("vectors",)

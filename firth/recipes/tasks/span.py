@@ -26,6 +26,13 @@ class SpanAnswering(Task):
     the best of all its windows, and is cut from the text itself, in whole words.
     """
 
+    other_names: ClassVar[tuple[str, ...]] = (
+        "extractive-qa",
+        "qa",
+        "question-ans",
+        "question-answering",
+        "reading-comprehension",
+    )
     heads: ClassVar[str] = "spans"
     label_type: ClassVar[str] = "spans"
     label_recurs: ClassVar[bool] = False

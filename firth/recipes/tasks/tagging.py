@@ -26,6 +26,19 @@ class Tagging(Task):
     the model does not see, since it has no pieces, counts as tagged `O`.
     """
 
+    other_names: ClassVar[tuple[str, ...]] = (
+        "chunking",
+        "named-entity-recognition",
+        "ner",
+        "part-of-speech",
+        "pos",
+        "pos-tagging",
+        "sequence-labeling",
+        "sequence-labelling",
+        "sequence-tagging",
+        "token-classification",
+        "token-cls",
+    )
     heads: ClassVar[str] = "tokens"
     label_type: ClassVar[str] = "tags"
     scored_as: ClassVar[tuple[str, ...]] = ("tags",)

@@ -176,6 +176,17 @@ class TextToText(WritingTask):
     scored_as: ClassVar[tuple[str, ...]] = ("texts",)
     signature: ClassVar[str] = "generate"
 
+    other_names: ClassVar[tuple[str, ...]] = (
+        "seq-2-seq-lm",
+        "seq2seq",
+        "seq2seq-lm",
+        "sequence-to-sequence",
+        "summarisation",
+        "summarization",
+        "text2text",
+        "text2text-generation",
+        "translation",
+    )
     kind: Literal["text_to_text"] = "text_to_text"
     scores: tuple[str, ...] = ("rouge_l", "exact_match")
     """Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first."""

@@ -169,7 +169,7 @@ class LabelledRecords:
             first = self.rejected[0]
             count = len(self.rejected)
             raise RefusedFileError(
-                f"{self.file}: none of {count} records can be read; line {first.line}: {first.detail}"
+                f"{self.file}: none of {count} records can be read; {first.file}:{first.line}: {first.detail}"
             )
         if not self.records:
             raise RefusedFileError(f"{self.file}: there are no records")

@@ -234,6 +234,15 @@ def test_what_is_not_a_bundle_is_refused_with_what_is_missing(runs):
         f"base: {text} is not a model bundle: it lacks recipe.yaml and weights.safetensors and tokenizer"
     )
     assert lacking in refused(runs, f"base={text}")
+    for name, file, content in (
+        ("tensorflow", "model.ckpt-7.index", ""),
+        ("hf", "config.json", '{"model_type": ""}'),
+    ):
+        there = runs.parent / name
+        there.mkdir()
+        (there / file).write_text(content)
+        command = f"`firth import {name} {there} --name NAME`"
+        assert f"base: {there} is not a model bundle: {command}" in refused(runs, f"base={there}")
     (folder / "bundle" / "_SUCCESS").unlink()
     assert "lacks its marker, _SUCCESS: what wrote the bundle was cut short" in refused(runs, "base=minilm")
 
