@@ -69,7 +69,7 @@ def features_of(served: Served, examples: tf.Tensor) -> dict:
 
 def run(recipe: Recipe, prepared: Prepared, folder: str) -> dict[str, float | None]:
     model = train(recipe, [prepared.train], prepared.tokenizer, f"{folder}/run", f"{folder}/checkpoints")
-    # Of training alone; evaluation comes after.
+    # The peak of training alone; evaluation comes after.
     peak = peak_bytes() / 2**20
     tokenizer = load_recipe_tokenizer(recipe, prepared.tokenizer)
     rows = open_rows(recipe, [prepared.train], f"{folder}/checkpoints")

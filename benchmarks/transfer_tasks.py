@@ -130,7 +130,7 @@ TASKS: dict[str, TransferTask] = {
     "cnn_dailymail": TransferTask(
         {
             "kind": "columns",
-            # Of its training part there is less.
+            # There is less of its training part.
             "train": "{folder}/cnn_dailymail/validation.csv",
             "eval": "{folder}/cnn_dailymail/test.csv",
             "texts": {"text": "article"},

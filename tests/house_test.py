@@ -24,7 +24,7 @@ FIGURES = {
     "comment lines": "1",
     "median file": "2 lines",
     "longest file": "9 lines, firth/a/read.py",
-    # Of `lazy` in another folder, and of `near`; `read` has the stub and `near`.
+    # One is `lazy`, imported from another folder, the other `near`; `read` has the stub and `near`.
     "modules with one importer": "2, 0 of them in the same folder",
     "__init__ files with one statement": "1 of 2",
     "importers a module": "1.00",

@@ -23,10 +23,12 @@ class UnmatchedWeights:
     Attributes:
         fresh: Paths of weights that the bundle lacks, or has as a seed made them; they are not trained yet.
         unused: Paths of the bundle's weights that the model has no place for.
+        absent: Paths of those fresh weights that the bundle lacks; they are as the model was made.
     """
 
     fresh: tuple[str, ...]
     unused: tuple[str, ...]
+    absent: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +96,8 @@ def start_from(
             variable.assign(added.grow(file[name], keras.ops.convert_to_numpy(variable.value)))
         trained = (taken | grown) - set(untrained_weights(file))
     fresh = (name for name in variables if name not in trained)
-    return UnmatchedWeights(tuple(fresh), tuple(sorted(shapes.keys() - taken - grown)))
+    absent = (name for name in variables if name not in taken | grown)
+    return UnmatchedWeights(tuple(fresh), tuple(sorted(shapes.keys() - taken - grown)), tuple(absent))
 
 
 def share_base(model: BackboneWithHeads, held: dict[str, keras.Variable]) -> None:

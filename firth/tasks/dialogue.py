@@ -21,7 +21,7 @@ from firth.tasks.readers.records import MESSAGES, LabelledRecord
 from firth.tasks.texts import ServedAnswers, collect, key_of
 from firth.tokenizers.chat import Chat, EncodedDialogue, Message, drop_oldest
 
-# Of a record whose last turns alone leave no room for a reply.
+# The reason for a record whose last turns alone leave no room for a reply.
 TOO_LONG = "too_long"
 
 

@@ -11,7 +11,7 @@ from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.characters import Kind
 from firth.tokenizers.graph.special_marks import any_of
 
-# Of the same kind as NUL: both are dropped.
+# It is dropped as NUL is.
 _STAND_IN = "\x01"
 
 

@@ -10,6 +10,7 @@ import keras
 import numpy as np
 
 from firth import storage
+from firth.layers.elements.seeds import undrawn
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.builders import build_model
 from firth.models.bundle import specs_of, weights_by_path
@@ -85,11 +86,23 @@ def load_adapter(
     with storage.local_copy(folder) as local:
         recipe = _recipe_of(local)
         _check_base(os.fspath(folder), recipe.base.digest, os.fspath(bundle))
-        model = build_model(recipe, dtype)
-        start_from(model, bundle)
-        METHODS[recipe.method.kind](model, recipe.method, 1)
-        _assign(model, os.path.join(local, _WEIGHTS))
+        with undrawn():
+            model = build_model(recipe, dtype)
+        if not _fill(model, recipe, bundle, local):
+            # A head that is not trained is as the seed draws it.
+            model = build_model(recipe, dtype)
+            _fill(model, recipe, bundle, local)
     return model, recipe
+
+
+def _fill(
+    model: BackboneWithHeads, recipe: AdaptingRecipe, bundle: str | os.PathLike[str], folder: str
+) -> bool:
+    """Adds what a method adds, and reads all weights; false if neither base nor adapter has some of them."""
+    lacking = start_from(model, bundle).absent
+    METHODS[recipe.method.kind](model, recipe.method, 1)
+    read = _assign(model, os.path.join(folder, _WEIGHTS))
+    return set(lacking) <= read
 
 
 def load_adapters(
@@ -169,7 +182,7 @@ def _check_base(folder: str, wanted: str, bundle: str) -> None:
         raise AdapterError(f"{folder} belongs to the base {wanted}, but {bundle} is {found}")
 
 
-def _assign(model: BackboneWithHeads, path: str) -> None:
+def _assign(model: BackboneWithHeads, path: str) -> set[str]:
     trained = {id(weight) for weight in model.trainable_weights}
     variables = {name: each for name, each in weights_by_path(model).items() if id(each) in trained}
     file = open_tensors(path, AdapterError)
@@ -182,3 +195,4 @@ def _assign(model: BackboneWithHeads, path: str) -> None:
         raise AdapterError(f"{path} does not have the weights of its recipe: {first_of(differing)}")
     for name, variable in variables.items():
         variable.assign(file[name])
+    return set(variables)

@@ -7,7 +7,7 @@ import random
 from firth.recipes.corpus.sources import AnySource
 from tests.corpus.source_files import COMPRESS, FILES, TEXTS, arc
 
-# Of each name in `FUZZED`: a thousand in all.
+# Files for each name in `FUZZED`: a thousand in all.
 FUZZED_FILES = int(os.environ.get("FIRTH_FUZZED_FILES", "112"))
 
 # What a mutation may put in.

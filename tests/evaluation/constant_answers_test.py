@@ -61,7 +61,7 @@ def compared(task, records):
 
 
 STS = [0.0, 1.0, 2.0, 3.0, 5.0] * 8
-# Of each kind of task: records of a model that is right, the best constant answer, and its score.
+# For each kind of task, records of a model that is right, the best constant answer, and its score.
 RIGHT = {
     "classification": (Classification(**YES_NO), ["no", "no", "yes"] * 12, '"no"', 2 / 3),
     "regression": (Regression(), STS, "the mean 2.2", 0.0),
@@ -154,7 +154,7 @@ def test_each_task_of_several_is_compared():
     examples = [Collected(f"{n:03}", *pair, source) for n, (source, *pair) in enumerate(parts)]
     found = evaluation_of(task, Records(examples))
     assert task.comparison_metrics == ("a.exact_match_beats_constant", "b.accuracy_beats_constant")
-    # Of the texts, none recurs, and no copies are known: there is nothing to compare with.
+    # No text recurs, and no copies are known: there is nothing to compare with.
     assert [found["overall"][name] for name in task.comparison_metrics] == [1.0, 0.0]
     sentences = comparison_sentences(found, task)
     assert "no constant answer" in sentences["a.exact_match_beats_constant"]

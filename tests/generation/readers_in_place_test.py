@@ -46,5 +46,5 @@ def test_a_gpu_has_all_operations_on_vectors(dtype):
     of_vectors = [op for op in graph.get_operations() if op.outputs and op.outputs[0].shape[-1:] == [4]]
     types = {op.type: op.inputs[0].dtype for op in of_vectors if op.inputs}
     assert types["ScatterNdNonAliasingAdd"] == types["Sub"]
-    # Of 32 bits, signed numbers are in the memory of the host; those that are gathered have few types.
+    # Signed numbers of 32 bits are in the memory of the host; those that are gathered have few types.
     assert types["Sub"].is_unsigned and types["GatherNd"] == dtype

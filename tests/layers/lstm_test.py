@@ -216,5 +216,5 @@ def test_a_gradient_of_two_values():
         one, two = both(pair[0], pair[1])
         return 3.0 * one + 5.0 * two
 
-    # Of 3 x y + 5 (x + y) at (2, 7).
+    # The derivatives of 3 x y + 5 (x + y) at (2, 7).
     assert derivative(loss, np.array([2.0, 7.0]), 1.0).tolist() == [26.0, 11.0]

@@ -211,7 +211,7 @@ def test_dropout_of_an_example_follows_from_its_key(name):
         model.seed_generator.state.assign(start)
         return sums_of(model({key: value[places] for key, value in features.items()}, training=True))
 
-    # Of one size, for which JAX compiles once.
+    # Batches of one size, for which JAX compiles once.
     whole, mixed = trained([0, 1, 2]), trained([2, 0, 0])
     features[names.NOISE_KEYS] = keys[[1, 2, 0]].astype("int32")
     other = trained([0, 1, 2])

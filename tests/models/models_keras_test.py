@@ -202,7 +202,7 @@ def test_the_features_of_rows_that_cannot_be_filled_in_are_named():
         bert({"padding_mask": np.ones((BATCH, LENGTH))})
     with pytest.raises(MissingFeatureError, match="no 'decoder_token_ids'"):
         t5(tokens)
-    # Of the decoder's documents nothing is known if only the encoder's are.
+    # Nothing is known of the decoder's documents if only the encoder's are given.
     both = tokens_of("t5")
     with pytest.raises(MissingFeatureError, match="no 'decoder_document_ids'"):
         t5({**both, "document_ids": np.ones(both["token_ids"].shape)})

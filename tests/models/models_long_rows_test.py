@@ -94,7 +94,7 @@ def test_a_window_leaves_out_keys(kind, window, few_rows, monkeypatch):
     """Of long rows, blocks of queries read the blocks of keys around them."""
     monkeypatch.setattr("firth.layers.attention.attention_bias.BLOCK", 4)
     local = None if window is None else {"window": window, "global_every": 2}
-    # Of three layers two are local.
+    # Two of three layers are local.
     stack = kind({**STACK, "layers": 3 if local else 1, "local_attention": local}, seed=1)
     length = 16
     hidden = np.random.default_rng(0).normal(size=(2, length, 4)).astype("float32")

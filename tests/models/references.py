@@ -24,7 +24,7 @@ from tests.models.weights import copy_weights
 
 FOLDER = pathlib.Path(__file__).parent / "golden"
 VOCABULARY, EPSILON = 40, 1e-3
-# Of a step of plain descent.
+# The rate of a step of plain descent.
 RATE = 0.01
 
 ATTENTION = blocks.AttentionConfig(heads=4, dropout=0.0)
@@ -182,7 +182,7 @@ XLNET = two_stream_transformer.TwoStreamTransformerConfig(
     **{**SHAPE, "attention": blocks.AttentionConfig(heads=4, dropout=0.0)},
     norm_epsilon=EPSILON,
 )
-# Of each family the model of ours; XLNet's has a parity test of its own.
+# Our model of each family; XLNet's has a parity test of its own.
 SHAPES = {**{name: each.model for name, each in REFERENCES.items()}, "xlnet": XLNET}
 
 

@@ -27,7 +27,7 @@ from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConf
 from firth.recipes.training.training import Training
 
 VOCABULARY, LENGTH, TARGET_LENGTH, BATCH, PREDICTIONS, CHARACTERS = 23, 12, 10, 3, 3, 8
-# Of the documents of a row; the rest is padding.
+# Lengths of the documents of a row; the rest is padding.
 DOCUMENTS, TARGETS = (7, 4), (3, 5)
 
 SHAPE = {
@@ -88,7 +88,7 @@ ENCODERS = {
         **{**SHAPE, "layers": 4, "feed_forward": blocks.FeedForwardConfig(width=24, gated=True)},
         norm=blocks.NormConfig(placement="pre", first=False),
         positions=positions.RotaryPositionsConfig(base=100.0, local_base=10.0),
-        # Of each document of seven tokens there are some that are out of sight.
+        # Each document of seven tokens has some that are out of sight.
         local_attention=blocks.LocalAttentionConfig(window=4, global_every=3),
         embeddings=blocks.EmbeddingsConfig(norm=True),
         biases=False,

@@ -14,7 +14,7 @@ from tests.backends.gradients import gradients
 from tests.models.table import BATCH, LENGTH, MODELS, VOCABULARY, make_features
 
 NO_DROPOUT = {"dropout": 0.0}
-# Of each: the task, and the classes of its logits, the tokens of a row for spans and the choices for choices.
+# For each, the task and the classes of its logits, the tokens of a row for spans and the choices for choices.
 TASKS = {
     "classes": (Classification(labels=("a", "b", "c"), **NO_DROPOUT), 3),
     "tags": (Tagging(labels=("O", "B-A", "I-A"), **NO_DROPOUT), 3),

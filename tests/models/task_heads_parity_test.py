@@ -38,7 +38,7 @@ LABELS = ("a", "b", "c")
 NO_DROPOUT = {"dropout": 0.0}
 PAIRS = Classification(labels=LABELS, pair=True, **NO_DROPOUT)
 LAST_TOKEN = Classification(labels=LABELS, form=LastTokenForm(), **NO_DROPOUT)
-# Of each: the reference of its backbone, its task, and the layers of its head.
+# For each, the reference of its backbone, its task, and the layers of its head.
 TASKS = {
     "bert_tags": ("bert", Tagging(labels=("O", "B-A", "I-A"), **NO_DROPOUT), linears(*DENSE)),
     "bert_classes": (

@@ -26,7 +26,7 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks import TASKS
 from tests.models import references
 
-# Of each: the reference of its shape, its form, and the ids of its special tokens.
+# For each, the reference of its shape, its form, and the ids of its special tokens.
 FAMILIES = {
     "t5_texts": ("t5", T5Form(), types.SimpleNamespace(pad_id=0, sep_id=1)),
     "bart_texts": ("bart", BARTTextForm(), types.SimpleNamespace(pad_id=1, sep_id=2, cls_id=0)),

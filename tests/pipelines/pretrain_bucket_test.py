@@ -85,7 +85,7 @@ def test_a_training_that_is_killed_goes_on_from_its_checkpoint_in_a_bucket(tmp_p
     with training(recipe, tmp_path, *places, {}, weights) as unkilled:
         with training(recipe, tmp_path, "s3://artifacts/first", checkpoints, bucket_server) as killed:
             bucket.wait_for(r"checkpoints/\w+/step-0000000005/_SUCCESS", killed)
-            # Of the second, at least a part is there.
+            # At least a part of the second is there.
             bucket.wait_for(r"checkpoints/\w+/step-0000000010/.+", killed)
             killed.kill()
             assert killed.wait() == -signal.SIGKILL

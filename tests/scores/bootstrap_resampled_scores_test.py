@@ -7,7 +7,7 @@ from firth.scores.replies import ReplyPieces
 from firth.scores.score_table import NUMBERS, REPLIES, SCORED_ANSWERS, TAGS, TEXTS, VECTORS
 from firth.scores.vectors import TextVectors
 
-# Of the nearest text, what is resampled is whether it was found among all texts.
+# What is resampled of these scores is whether the nearest text was found among all texts.
 AMONG_ALL = {"retrieval_accuracy"}
 OF_PLACES = [name for name, score in SCORES.items() if score.of_places is not None and name not in AMONG_ALL]
 OPTIONS = {"f1": {"positive": "a"}}

@@ -70,7 +70,7 @@ def test_sums_are_those_of_the_model_on_the_objectives_features():
     smoothed = UNIGRAM_COUNTS[: len(VOCABULARY)] + 1.0
     unigram = -np.log(smoothed / smoothed.sum())
     outputs = evaluate(exported.rows)
-    # Of both sources.
+    # Rows of both sources.
     for index, serialized in enumerate(exported.rows[:4]):
         rows, negatives = parse_rows(tf.constant([serialized]), SPECS)
         row, negative = ({name: value[0] for name, value in part.items()} for part in (rows, negatives))

@@ -31,7 +31,7 @@ from tests.tasks.tagging_test import each_of, features_of, numpy, rows_of
 from tests.tasks.texts_test import SMALL, of_forms, recipe_of
 
 TASK = MultipleChoice(question=True)
-# Of each record its context, its question, its choices and the place of the right one.
+# Records by id: context, question, choices and the place of the right one.
 RECORDS = {
     "two": ("the cat sat", "on", ("the mat .", "a word"), 1),
     "three": ("you", "shall know", ("a word", "the company it keeps", "cats"), 0),

@@ -75,7 +75,7 @@ def words(made: Served, ids) -> str:
     return " ".join(made.tokenizer.id_to_token(int(each)) for each in ids)
 
 
-# Of each record what is read, and what each place of it predicts, written by hand; `.` where nothing is.
+# By record, what is read, and what each place of it predicts, written by hand; `.` where nothing is.
 READ = {
     "a": "[CLS] user : the cat assistant : sat on mat [SEP]",
     "b": "[CLS] a user : the cat assistant : sat [SEP] user : a word assistant : you know [SEP]",
@@ -130,7 +130,7 @@ def test_a_dialogue_that_is_too_long_loses_its_oldest_turns_and_keeps_its_instru
     packed = rows_of(made, LONG)
     assert words(made, packed.rows[0].lists["tokens"]) == "[CLS] a user : a word assistant : you know [SEP]"
     assert packed.report["records_cut"] == 1 and packed.report["tokens_cut"] == 8
-    # Of the last turns the end of the reply is left out, and without any of it the record.
+    # The end of the last reply is left out, and without any of it the record.
     assert words(made, rows_of(served(length=9), LONG).rows[0].lists["tokens"]).endswith("assistant : you")
     report = rows_of(served(length=8), LONG, SHORT).report
     assert report["rejected"] == {"too_long": 1} and report["records"] == 1

@@ -165,7 +165,7 @@ def test_each_score_is_of_the_records_of_its_own_data_set(data):
     # A slice of one source has the scores of this one alone.
     alone = {name: value for name, value in record_scores(task, Records(of_stsb)).items() if value == value}
     assert {name.partition(".")[0] for name in alone if not name.startswith(EXAMPLE_COUNT)} == {"stsb"}
-    # Of nothing at all, each score is as bad as it can be.
+    # Without any record, each score is as bad as it can be.
     assert record_scores(task, Records())["stsb.pearson"] == -1.0
 
 

@@ -248,7 +248,7 @@ def cases(families):
 of_forms = cases(list({str(form): (preset, form) for preset, form in FAMILIES}.values()))
 
 
-# Of each family the ids of special tokens that its published tokenizer has, and what transformers 5.23 makes
+# By family, the ids of special tokens that its published tokenizer has, and what transformers 5.23 makes
 # of the texts (10 11) and (12), with the released code's segments: 0 and 1 of the texts, 2 of XLNet's cls.
 PUBLISHED = {
     "BERT, ALBERT, ELECTRA": (BERTForm(), (101, 102), [101, 10, 11, 102, 12, 102], [0, 0, 0, 0, 1, 1]),

@@ -48,7 +48,7 @@ def pair(request):
 
 def test_ids_and_texts_equal_the_reference_s(pair):
     ours, theirs = pair
-    # Of a special piece that its map of characters brings about, the package makes that piece.
+    # Where its map of characters brings about a special piece, the package makes that piece.
     forms = [(text, unicodedata.normalize("NFKC", text)) for text in SAMPLE]
     texts = [text for text, form in forms if not any(mark in form for mark in SPECIAL_MARKS)]
     ids = ours.tokenize(texts)
@@ -88,7 +88,7 @@ def test_the_model_depends_on_the_counts_alone(model):
 
 @pytest.mark.parametrize("model", ["unigram", "bpe"])
 def test_counts_above_32_bits_take_no_longer(model, monkeypatch):
-    # Of the package's own most, it would use a gigabyte.
+    # With the package's own limit, it would use a gigabyte.
     monkeypatch.setattr(sentence_piece, "_MOST_COUNTED", 100_000)
     large = {word: count << 50 for word, count in WORDS.items()}
     pieces = SentencePieceTokenizer(train_sentencepiece(large, 20, model)).get_vocabulary()

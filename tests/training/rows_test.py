@@ -285,7 +285,7 @@ def test_files_are_closed_when_a_row_is_refused(tmp_path):
         write_rows(path, [{**raw_row(0), features.RAW_TOKENS: []}])
         with pytest.raises(RowsError, match="holds no tokens"):
             read_rows([str(path)], tmp_path / "cache", LIMITS)
-        # Of what is young: a whole collection reads all that other tests have left.
+        # What is young alone: a whole collection reads all that other tests have left.
         gc.collect(1)
     assert not [each for each in caught if each.category is ResourceWarning]
 

@@ -42,7 +42,7 @@ def test_rows_become_a_served_model_and_a_curve(tmp_path):
     """Without a checkpoint root, the run's directory serves as one."""
     args = arguments(tmp_path, write_artifact(tmp_path / "artifact"), checkpoint_root="")
     found_ngrams(["w1 w2 w3"], ["w1 w2 w3"]).save(tmp_path / "artifact" / FOLDER)
-    # Of a Trainer that was killed and is started again with the same folders.
+    # A Trainer that was killed and is started again finds its folders.
     (tmp_path / "model" / "bundle").mkdir(parents=True)
     (tmp_path / "model" / "bundle" / "_SUCCESS").touch()
     with first_signature_alone():

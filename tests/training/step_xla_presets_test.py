@@ -5,7 +5,7 @@ import pytest
 from tests.training.jax_backend.families import family_recipe, write_family_artifact
 from tests.training.jax_backend.jax_backend_families_test import MEASURED, curve
 
-# Of elmo_tiny XLA compiles the convolutions for six minutes on a CPU; step_xla_test has a smaller one.
+# XLA compiles the convolutions of elmo_tiny for six minutes on a CPU; step_xla_test has a smaller one.
 PRESETS = (
     "bert_tiny",
     "deberta_v3_tiny",

@@ -83,7 +83,7 @@ def test_it_is_saved_alone_loaded_on_its_base_and_refused_on_another(kind, famil
             load_merged(tmp_path / "adapter", recipe.base.bundle)
 
 
-# Of all methods two kinds of backbones, and of some methods the others.
+# All methods are tried on two kinds of backbones, and some on the others.
 OF_SOME = {"t5": ("lora", "houlsby", "prefix_tuning"), "xlnet": ("ia3", "pfeiffer"), "elmo": ("lora", "loha")}
 KILLED = [(kind, family) for kind in ADDING for family in ("bert", "gpt")]
 KILLED += [(kind, family) for family, kinds in OF_SOME.items() for kind in kinds]

@@ -198,7 +198,7 @@ NARROW = ".*attention/value .*16 .*8 .*; 8 "
         ("masked_lm", {"rank": 17}, f"^method.rank: 17, {SQUARE}"),
         ("masked_lm", adding.LoHa(rank=17), f"^method.rank: 17, {SQUARE}"),
         ("masked_lm", adalora.AdaLoRA(initial_rank=17), f"^method.initial_rank: 17, {SQUARE}"),
-        # Of projections that take other ranks, the one that takes the least.
+        # The projection that takes the least rank is named.
         (OF_ALL, {"rank": 9, "targets": ("query", "value")}, f"^method.rank: 9, {NARROW}"),
         (
             "bidirectional_lm",

@@ -19,7 +19,7 @@ SMALL = {
     "length": 3,
     "hidden": 5,
 }
-# Of those that may be large without harm, so that what was trained for a step or two matters.
+# Values that may be large without harm, so that what was trained for a step or two matters.
 LARGE = {"alpha": 60.0}
 ADDING = [kind for kind in METHODS if method_types()[kind].adds]
 

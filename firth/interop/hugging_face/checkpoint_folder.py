@@ -154,7 +154,7 @@ def write_shards(
     shard_bytes: int = SHARD_BYTES,
 ) -> list[str]:
     """Writes tensors, and an index where they are in several files."""
-    shards = _shards(specs, shard_bytes)
+    shards = shards_of(specs, shard_bytes)
     if len(shards) == 1:
         files = [WEIGHTS_FILE]
     else:
@@ -171,8 +171,8 @@ def write_shards(
     return [*files, INDEX_FILE]
 
 
-def _shards(specs: Mapping[str, TensorSpec], most: int) -> list[list[str]]:
-    """Returns the names of each shard, in the tensors' order."""
+def shards_of(specs: Mapping[str, TensorSpec], most: int) -> list[list[str]]:
+    """Returns the names of the tensors of each shard of at most so many bytes, in the tensors' order."""
     shards: list[list[str]] = [[]]
     filled = 0
     for name, spec in specs.items():

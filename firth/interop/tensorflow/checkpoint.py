@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from firth import storage
 from firth.interop.errors import InteropError, check_folder
+from firth.interop.hugging_face.checkpoint_folder import SHARD_BYTES, shards_of
 from firth.interop.hugging_face.rules import Array
 from firth.recipes.base.errors import first_of
 from firth.storage.tensor_files import TensorSpec, dtype_name
@@ -27,7 +28,7 @@ _STATE = re.compile(
     r"|(^|/)(global_step|beta[12]_power|current_loss_scale|good_steps)$"
     r"|/\.OPTIMIZER_SLOT/|^(optimizer|save_counter|global_step|_optimizer)\b"
 )
-# The graph of objects is no tensor of a model or an optimizer.
+# An object checkpoint keeps its graph of objects as a tensor too, which is neither a weight nor a state.
 _GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 # The reader of checkpoints has Python's errors for some of TensorFlow's: of a file cut short, IndexError.
 _UNREADABLE = (tf.errors.OpError, ValueError, RuntimeError, IndexError)
@@ -179,9 +180,6 @@ def _first_line(error: Exception) -> str:
     return str(getattr(error, "message", error)).splitlines()[0]
 
 
-SHARD_BYTES = 5 * 10**9
-
-
 def write_state(prefix: str) -> str:
     """Writes the file that says which checkpoint of a folder is the newest, and returns its name."""
     folder, name = os.path.split(prefix)
@@ -201,14 +199,7 @@ def write_checkpoint(
         read: Function from names to their tensors, by name.
         shard_bytes: Most bytes that are held at once.
     """
-    shards: list[list[str]] = [[]]
-    held = 0
-    for name, spec in specs.items():
-        if shards[-1] and held + spec.nbytes > shard_bytes:
-            shards.append([])
-            held = 0
-        shards[-1].append(name)
-        held += spec.nbytes
+    shards = shards_of(specs, shard_bytes)
     parts = [f"{prefix}_part_{number}" for number in range(len(shards))]
     for part, names in zip(parts, shards):
         found = dict(read(names))

@@ -16,7 +16,7 @@ class Objective(Goal):
     """Inputs and outputs of a model that can learn it; see `firth.recipes.models.facts`."""
     reads_words: ClassVar[bool] = False
     """True if its tokens are whole words, read by their characters."""
-    # Of a text with sentinels, as T5 writes it, each part is what one of them hides.
+    # Each part of a text with sentinels, as T5 writes it, is what one of them hides.
     writes_sentinels: ClassVar[bool] = True
     needs_case: ClassVar[bool] = False
     """True if it tells upper from lower case."""

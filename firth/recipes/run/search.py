@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # A round of hyperband keeps one trial in so many, for as many times the steps.
 HYPERBAND_FACTOR = 3
 _TRIALS, _ROUNDS = 10, 3
-# Of the values that KerasTuner's Hyperband has for itself.
+# The prefix of values that KerasTuner's Hyperband has for itself.
 _OWN = "tuner/"
 Value = bool | int | float | str
 RecipeT = TypeVar("RecipeT", bound="RunRecipe")

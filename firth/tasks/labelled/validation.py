@@ -22,7 +22,7 @@ _SHARE, _SPREADS, _TIMES = 0.05, 0.25, 1.5
 _FEWEST = 30
 _MOST_CLASSES = 200
 
-# Of one feature: `statistics_pb2.FeatureNameStatistics`.
+# A `statistics_pb2.FeatureNameStatistics`, of one feature.
 Statistics = Any
 
 

@@ -9,7 +9,7 @@ from firth.recipes.tokenizers.chat_template import ASSISTANT, SPEAKERS, SYSTEM, 
 from firth.tasks.readers.records import MESSAGES, RejectedRecordError, value_of
 from firth.tasks.readers.text_files import checked_text
 
-# Of a message.
+# Keys of a message.
 _ROLE, _CONTENT = "role", "content"
 # Columns that a dialogue is read from once its messages are taken apart.
 _SPEAKERS = "role"

@@ -19,7 +19,7 @@ from firth.tokenizers.graph.characters import CODE_POINTS, Kind
 _REMOVED, _SPACES, _PUNCTUATION, _IDEOGRAPHS, _ACCENTS = (
     int(kind) for kind in (Kind.REMOVED, Kind.SPACES, Kind.PUNCTUATION, Kind.IDEOGRAPHS, Kind.ACCENTS)
 )
-# Of a value: this bit says "replaced", then the offset in the pool of replacements, then 6 bits of length.
+# Bits of a value: this one says "replaced", then the offset in the pool of replacements, then 6 of length.
 _REPLACED = 1 << 30
 _LENGTH_BITS = 6
 # Private use characters never survive normalisation, so they are free to replace others.
@@ -115,7 +115,7 @@ def _encode(replaced: Mapping[int, str]) -> tuple[npt.NDArray[Any], bytes]:
 
 _VALUE_BIT = 1 << 31
 _BLOCK = 256
-# Of each length of a UTF-8 character: its lead bytes, and the first code point that is written so.
+# Lengths of UTF-8 characters, with their lead bytes and the first code point that is written so.
 _LEADS = ((2, range(0xC2, 0xE0), 0x80), (3, range(0xE0, 0xF0), 0x800), (4, range(0xF0, 0xF5), 0x10000))
 
 # A value or 0, then pairs of a label and the number of a child.

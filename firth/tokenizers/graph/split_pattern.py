@@ -131,7 +131,7 @@ def _words_of_llama3() -> str:
     return f"'(?:{endings})|{before}?{letters}+|{numbers}{{1,3}}|{symbols}|{lines}|{spaces}+"
 
 
-# Of Radford et al. 2019 (reference code), and of Llama 3, which is that of GPT-4.
+# Those of Radford et al. 2019 (reference code) and of Llama 3, which is that of GPT-4.
 PATTERNS = {
     "gpt2": SplitPattern(_spaces_of_gpt2, _words_of_gpt2),
     "llama3": SplitPattern(_spaces_of_llama3, _words_of_llama3),

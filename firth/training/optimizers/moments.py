@@ -77,7 +77,7 @@ class KeptValues(SummedGradients):
     def _kept(self, variable: keras.Variable, name: str, initializer: Any = "zeros") -> keras.Variable:
         """Returns a new variable of the optimizer, of the shape of another and on its devices."""
         if not self._is_rounded:
-            return self.add_variable_from_reference(  # type: ignore[attr-defined]  # Of the Keras optimizer.
+            return self.add_variable_from_reference(  # type: ignore[attr-defined]  # A part of the Keras optimizer.
                 variable, name=name, initializer=initializer
             )
         path = variable.path.replace("/", "_")
@@ -94,7 +94,7 @@ class KeptValues(SummedGradients):
         """Stores up to two values of the weight with an index, rounded."""
         bits = random_bits(self.iterations, index, values[0].shape)
         for place, value, own in zip(places, values, bits, strict=False):
-            self.assign(place, rounded(value, own))  # type: ignore[attr-defined]  # Of the Keras optimizer.
+            self.assign(place, rounded(value, own))  # type: ignore[attr-defined]  # A part of the Keras optimizer.
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that rebuild this optimizer."""

@@ -68,11 +68,11 @@ class SummedGradients:
             return
         self._multipliers.find(variables)
         # `update_step` decays; Keras's own decay has one rate for all.
-        self.exclude_from_weight_decay(variables)  # type: ignore[attr-defined]  # Of the Keras optimizer.
+        self.exclude_from_weight_decay(variables)  # type: ignore[attr-defined]  # A part of the Keras optimizer.
         self._make_variables(variables)
 
     def _make_variables(self, variables: Sequence[keras.Variable]) -> None:
-        super().build(variables)  # type: ignore[misc]  # Of the Keras optimizer.
+        super().build(variables)  # type: ignore[misc]  # A part of the Keras optimizer.
 
     def apply(
         self, grads: Sequence[Tensor], trainable_variables: Sequence[keras.Variable] | None = None
@@ -147,7 +147,7 @@ class SummedGradients:
         variable.assign_sub(variable * decay * rate)
 
     def _update(self, gradient: Tensor, variable: Any, rate: Tensor) -> None:
-        super().update_step(gradient, variable, rate)  # type: ignore[misc]  # Of the Keras optimizer.
+        super().update_step(gradient, variable, rate)  # type: ignore[misc]  # A part of the Keras optimizer.
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that rebuild this optimizer."""

@@ -173,7 +173,7 @@ def measured(
     join = getattr(TASKS[task.kind], "joined", None)
     examples = found if join is None else join(task, found)["examples"]
     if source := objective.name.rpartition(".")[0]:
-        # Of several tasks.
+        # A run of several tasks is scored by one of them.
         examples = [each for each in examples if each.source == source]
     return float(compute(objective.name, examples, **task.score_options(objective.name)).value)
 

@@ -41,7 +41,7 @@ def make_record(number):
 
 RECORDS = [make_record(number) for number in range(40)]
 EVAL = [make_record(number) for number in range(40, 50)]
-# Of the last, one text has nothing that a tokenizer keeps.
+# One text of the last record has nothing that a tokenizer keeps.
 EMPTY = LabelledRecord("r99", {"text": "w1", "pair": " \u200b "}, "no", "", 0)
 
 

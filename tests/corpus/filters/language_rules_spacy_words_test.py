@@ -89,7 +89,7 @@ def test_tokens_are_those_of_spacy():
     words = SpacyWords("en")
     assert words(TEXT) == TOKENS
     assert pickle.loads(pickle.dumps(words))("a\n\n b") == ["a", "b"]
-    # Of a language that spaCy does not have.
+    # A language that spaCy does not have.
     assert SpacyWords("jv")("Aku (kowe).") == ["Aku", "(", "kowe", ")", "."]
     assert quality(min_words=12, min_alphabetic_word_fraction=0.7).decide(document(TEXT)) == Keep(
         document(TEXT)

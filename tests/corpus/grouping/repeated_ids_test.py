@@ -113,7 +113,7 @@ def test_every_kind_of_step_does_to_repeated_ids_what_it_does_to_others(tmp_path
 
 def test_repeated_ids_are_reported(tmp_path):
     texts = {"books": ["One.", "Two.", "Three."], "web": [f"Text {i}." for i in range(9)]}
-    # Of the web seven rows have three ids; an id that both sources have once is not a repeat.
+    # Seven rows of the web have three ids; an id that both sources have once is not a repeat.
     left, report = curated(
         tmp_path / "1", texts, lambda i: f"{'aabbccc'[i]}" if i < 7 else f"jane@roe.org{i}"
     )

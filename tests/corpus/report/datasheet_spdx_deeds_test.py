@@ -11,7 +11,7 @@ LICENCES = {
     "creativecommons.org/publicdomain/zero/1.0/": "CC0-1.0",
     "CC BY-SA 2.5": "CC-BY-SA-2.5",
     "cc-by-nc-sa-3.0": "CC-BY-NC-SA-3.0",
-    # Of a country; no licence; no such version; something else that names one.
+    # A deed of one country; no licence; no such version; something else that names one.
     "https://creativecommons.org/licenses/by/3.0/us/": None,
     "https://creativecommons.org/publicdomain/mark/1.0/": None,
     "https://creativecommons.org/licenses/by/9.0/": None,

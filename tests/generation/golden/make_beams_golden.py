@@ -27,7 +27,7 @@ from transformers_families import decoders, encoder_decoders  # noqa: E402
 
 PROMPTS = [[5, 7, 9, 4, 30], [11], [8, 6, 22]]
 MOST = 8
-# Of each family the token that ends a text, one that its random weights often write, and a decoder's start.
+# By family, the token that ends a text, which its random weights often write, and a decoder's start.
 FAMILIES = {"gpt2": (25, None), "llama": (17, None), "t5": (28, [0]), "bart": (21, [2, 4])}
 SEARCHES = [
     {"beams": 4, "length_penalty": 0.6, "n_best": 1, "early_stopping": False},

@@ -51,7 +51,7 @@ def assert_same(found, expected) -> None:
         assert found[name].tobytes() == np.ascontiguousarray(tensor).tobytes(), name
 
 
-# Of two golden files that are made of parts.
+# The classes of two golden files that are made of parts.
 ARCHITECTURES = {"electra": "ElectraForPreTraining", "t5_1_1": "T5ForConditionalGeneration"}
 
 

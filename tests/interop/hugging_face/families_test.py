@@ -16,7 +16,7 @@ from tests.models.backbones import two_stream_transformer_parity_test as xlnet
 from tests.models.references import REFERENCES, Reference
 
 FILES = {name: name for name in REFERENCES} | {"xlnet": "xlnet"}
-# Of tokens, training and older releases: not of the model's shape.
+# Keys of tokens, training and older releases, not of the model's shape.
 NO_SHAPE = {"vocab_size", "pad_token_id", "decoder_start_token_id", "embd_pdrop", "max_position_embeddings"}
 DEBERTA = {
     "position_buckets": 256,

@@ -267,7 +267,7 @@ def test_texts_begin_as_the_published_tokenizer_begins_them(name, settings, befo
     path = checkpoint(tmp_path, (), name, eos_token_id=3)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
     notes = import_model(path, tmp_path / "bundle", "tiny").notes
-    # Of one text; two are framed by tasks.
+    # Notes on one text; two are framed by tasks.
     assert not [note for note in notes if "a text A" in note or "eos_token_id" in note]
     served = load_served(tmp_path / "bundle")
     assert served.recipe.objective.begin == ("cls" if before else "none")

@@ -118,7 +118,7 @@ def test_a_tied_causal_model_with_the_logits_of_its_task(tmp_path):
     backbone = tiny.randomised(keras_hub.models.LlamaBackbone(**shape, dtype="float32"))
     backbone.save_to_preset(str(tmp_path / "preset"))
     tiny.add_to_config(tmp_path / "preset", {"tie_word_embeddings": True})
-    # Of SentencePiece, the ids are the same.
+    # SentencePiece makes the same ids.
     assert not import_model(tmp_path / "preset", tmp_path / "bundle", "tiny").notes
     begins = [read_recipe(tmp_path / "bundle").objective.begin]
     # As its preprocessor frames texts, or as it is asked for.

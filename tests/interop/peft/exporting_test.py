@@ -19,7 +19,7 @@ from tests.interop.peft.loading_test import states
 
 # Several ranks, and a layer that is several projections.
 OTHERWISE = {"bert_rslora", "gpt2_lora"}
-# Of an encoder-decoder, layers of peft's share a prefix.
+# The layers of peft's encoder-decoder share a prefix.
 INWARDS_ALONE = {"t5_prefix"}
 
 

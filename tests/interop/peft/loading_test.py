@@ -18,7 +18,7 @@ def states(loaded, base) -> tuple[np.ndarray, np.ndarray]:
     """Hidden states of the golden inputs where there are tokens, and where those are."""
     features = references.features_of(base)
     if not loaded.method.starts_as_base:
-        # Of a text with a prefix or a prompt, peft's golden inputs have one segment, and a task.
+        # For a prefix or a prompt, peft's golden inputs have one segment, and a task.
         features["segment_ids"] = np.zeros_like(features["token_ids"])
         features["task_ids"] = np.array([[2], [0], [1]], "int32")
     real = features.get("decoder_document_ids", features["document_ids"]) > 0

@@ -71,7 +71,7 @@ def dropped(layer, shape, keys, calls=1, parts=None):
 def test_examples_are_dropped_at_the_rate(rate):
     found = dropped(Dropout(rate), (400, 25, 51), keys_of(400))
     assert abs(found.mean() - rate) < 5 * np.sqrt(rate * (1 - rate) / found.size)
-    # Of 400 examples, as many as the rate says have a given element dropped.
+    # A given element is dropped in as many of 400 examples as the rate says.
     assert np.abs(found.mean(axis=0) - rate).max() < 6 * np.sqrt(rate * (1 - rate) / 400)
 
 

@@ -80,7 +80,7 @@ def close(found, expected):
 
 @over(CASES, PREFIXES)
 def test_each_document_of_a_row_reads_the_prefix_as_it_does_alone(case, method):
-    # Of two layers, each of which has a prefix of its own.
+    # Two layers, each of which has a prefix of its own.
     model = held(case, method, layers=2 if case in CHOSEN else 1)
     together = states(model, make_features(case))
     places = documents_of({tokens_of(case): np.arange(together.shape[1])[None]})

@@ -48,7 +48,7 @@ decoders = pytest.mark.parametrize("name", chosen(DECODERS))
 encoder_decoders = pytest.mark.parametrize("name", chosen(ENCODER_DECODERS))
 
 
-# Of each kind of stack one with two layers, that none reads or keeps what is another's.
+# One of each kind of stack has two layers, that none reads or keeps what is another's.
 TWO_LAYERS = ("albert", "gpt2", "llama", "bart")
 
 
@@ -205,7 +205,7 @@ def steps_of(backbone) -> dict:
 def test_cached_decoding_equals_a_whole_pass(name):
     backbone, features = built(name), make_features(name)
     if MODELS[name].bidirectional_prefix:
-        # Of a prefix, all is read at once.
+        # All of a prefix is read at once.
         del features[names.ATTENTION_ORDER]
     whole = {names.DOCUMENT_IDS, names.ATTENTION_ORDER}
     cache, found, index = backbone.empty_cache(features), [], 0
@@ -285,7 +285,7 @@ def test_scaled_residual_initializer():
     kernels = {path: weight.numpy() for path, weight in by_path(built("gpt2")).items() if "kernel" in path}
     for path, kernel in kernels.items():
         ends_a_branch = "output" in path or "outer" in path
-        # Of a normal cut at two standard deviations, 0.88 are left; two layers have four branches.
+        # A normal cut at two standard deviations has 0.88 of its width left; two layers have four branches.
         expected = 0.88 * 0.3 / (2.0 if ends_a_branch else 1.0)
         assert kernel.std() == pytest.approx(expected, rel=0.2), path
 

@@ -21,7 +21,7 @@ from tests.pipelines.orchestrators.graph_checks import order_of
 # The container's `python` is this one, and firth that of this checkout.
 CHECKOUT = pathlib.Path(__file__).parents[3]
 
-# Of the runs of this process: an artifact of another run has another name.
+# Numbers of the runs of this process: an artifact of another run has another name.
 _NUMBERS = itertools.count(1)
 # What a resolver asks of an artifact, by the name in its query.
 _CONDITIONS = {

@@ -64,7 +64,7 @@ TINY = {
     "attention": AttentionConfig(heads=2),
     "feed_forward": FeedForwardConfig(width=8),
 }
-# Of a block with them, for each token: queries, keys, values and output 64, feed-forward 64; for each key 8.
+# A block with them has, for each token: queries, keys, values and output 64, feed-forward 64; for each key 8.
 DENSE, KEY = 64 + 64, 8
 
 

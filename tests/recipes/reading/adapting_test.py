@@ -31,7 +31,7 @@ def test_what_the_base_brings(root):
     assert recipe.base.digest == digest_of_bundle(str(root / "base" / "bundle"))
     assert recipe.name == "base_classification"
     assert recipe.sequences.length == min(128, base.sequences.length)
-    # Of a base as wide as BERT tiny.
+    # The rate of a base as wide as BERT tiny.
     assert recipe.training.optimizer.learning_rate == 3e-4 and recipe.evaluation.thresholds == ()
     # BERT trains its pooler.
     assert (recipe.task.form.kind, recipe.task.form.pooling) == ("bert", "first")

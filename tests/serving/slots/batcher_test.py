@@ -29,7 +29,7 @@ from tests.serving.slots.models import (
 )
 from tests.serving.weights_test import bundle_of
 
-# Of as many kinds as a request has, and of different lengths, so that slots become free one by one.
+# As many kinds as a request has, and different lengths, so that slots become free one by one.
 ASKED = [
     {"temperature": 0.0, "max_new_tokens": 7, "no_repeat_ngram_size": 2, "min_new_tokens": 5},
     {"temperature": 0.9, "top_k": 9, "seed": 1, "max_new_tokens": 7},

@@ -15,7 +15,7 @@ from firth.tasks.labelled.docstring_records import docstring_records, docstring_
 from firth.tasks.labelled.docstrings import docstring_texts, python_files
 from firth.tasks.readers import RefusedFileError
 
-# Of the standard library, so that they are always there.
+# Packages of the standard library, so that they are always there.
 REAL = ("asyncio", "email", "logging", "unittest")
 
 MODULE = '''

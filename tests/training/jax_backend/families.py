@@ -9,7 +9,7 @@ from firth.tokenizers import WordPieceTokenizer, WordTokenizer, save_tokenizer
 from firth.tokenizers.graph.vocabulary import sentinel_pieces
 from tests.training.artifacts import VOCABULARY, raw_row, write_rows
 
-# Of the table of tokens there are more than the tokenizer has pieces.
+# The table of tokens has more rows than the tokenizer has pieces.
 LENGTH, BATCH, STEPS, CHARACTERS, ROWS = 32, 4, 50, 50, 300
 PIECES = [*VOCABULARY, *sentinel_pieces(20)]
 WORDS = ["<S>", "</S>", "<UNK>", *(f"w{index}" for index in range(60))]

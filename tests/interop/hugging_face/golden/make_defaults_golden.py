@@ -26,7 +26,7 @@ MODEL_TYPES = (
     "t5",
     "bart",
 )
-# Of files, of generation and of tasks, not of what is computed.
+# Keys of files, of generation and of tasks, not of what is computed.
 LEFT_OUT = ("transformers_version", "architectures", "id2label", "label2id", "_name_or_path", "dtype")
 
 

@@ -108,7 +108,7 @@ OTHERS = {
     "decoder_start_token_id": [1],
     "eos_token_id": [3, [3, 4]],
 }
-# Of older releases, and keys that code of other releases or of other families reads.
+# Keys of older releases, and those that code of other releases or of other families reads.
 MORE = ["is_causal", "is_decoder", "add_cross_attention", "position_embedding_type", "pruned_heads"]
 MORE += ["per_layer_config", "task_specific_params", "sliding_window", "layer_types", "is_encoder_decoder"]
 MORE += ["attention_chunk_size", "tie_encoder_decoder", "use_bidirectional_attention", "attention_bias"]

@@ -7,7 +7,7 @@ import torch
 
 from transformers_families.family import Tensors
 
-# Of the step of tasks.
+# The rate of the step of tasks.
 RATE = 0.01
 
 
