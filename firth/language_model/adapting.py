@@ -159,6 +159,11 @@ class AdaptableModel(TextAnswers):
             ValueError: if the model was not made by `finetune`, or its additions were merged, or are those of
                 `add_adapter`.
         """
+        if self.network.additions and not isinstance(self.recipe, AdaptingRecipe):
+            raise ValueError(
+                f"an adapter of {self.recipe.goal.kind} is not saved alone: call merge() and save(folder), "
+                "or make one of a task by finetune(..., method='lora', merge=False)"
+            )
         if not isinstance(self.recipe, AdaptingRecipe) or not self.recipe.method.adds:
             raise ValueError(
                 f"{self.recipe.name} has no adapter to save alone; finetune(..., method='lora', merge=False) "

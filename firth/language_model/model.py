@@ -204,7 +204,8 @@ class LanguageModel(GoalTraining, AdaptableModel):
         if x is not None and has_features(x):
             return self.network.predict(x, **kwargs)
         found, is_one = named_inputs(self, x, kwargs)
-        answers = self.ask(self.signatures[0], **self.first_input(self.signatures[0], found))
+        given = dict[str, Any](self.first_input(self.signatures[0], found))
+        answers = self.ask(self.signatures[0], **given)
         return answers[0] if is_one else answers
 
     def summary(self, *args: object, expand_nested: bool = True, **kwargs: object) -> None:

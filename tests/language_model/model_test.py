@@ -142,6 +142,8 @@ def test_adapters_are_added_merged_saved_and_loaded(fresh, gpt2, tmp_path):
     for name in ("bundle", "kept.keras"):
         with pytest.raises(ValueError, match="merge"):
             fresh.save(tmp_path / name)
+    with pytest.raises(ValueError, match=r"of masked_lm .* merge\(\) and save"):
+        fresh.save_adapter(tmp_path / "adapter")
     fresh.merge()
     fresh.save(tmp_path / "bundle")
     with eagerly():
