@@ -11,8 +11,7 @@ from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.evaluate import in_chunks
 from firth.serving.served_model import Served
-from firth.serving.signature import Output
-from firth.serving.tensor_signature import TensorSignature, check
+from firth.serving.signature import Output, TensorSignature, check
 from firth.serving.warmup import Request, TrialRequest
 
 NAME = "score_tokens"

@@ -15,10 +15,9 @@ from firth.recipes.tasks.tasks import task_types
 from firth.serving import score_tokens
 from firth.serving.exported_model import shape_in_words, valid
 from firth.serving.parameter import WITH_PARAMETERS
-from firth.serving.signature import OTHER_SIGNATURES, Signature
+from firth.serving.signature import OTHER_SIGNATURES, Signature, TensorSignature
 from firth.serving.signatures import SIGNATURES
 from firth.serving.slots.signatures import slot_descriptions
-from firth.serving.tensor_signature import TensorSignature
 from scripts.docs.made_pages import table, write_page
 
 _INTRODUCTION = f"""A served model answers by signatures: functions of strings, one for each text of a batch.

@@ -20,9 +20,8 @@ from firth.generation.writer import RUNNING
 from firth.recipes.run.fit import slot_sequences
 from firth.serving.continuation import PARAMETERS, check_values, controls_of_values
 from firth.serving.served_model import Served
-from firth.serving.signature import Output
+from firth.serving.signature import Output, TensorSignature, check
 from firth.serving.slots.requests import BIASES, GREATEST_BIAS
-from firth.serving.tensor_signature import TensorSignature, check
 
 Function = Callable[..., dict[str, tf.Tensor]]
 Bind = Callable[[Callable[..., Any]], Callable[..., Any]]
