@@ -32,6 +32,7 @@ from firth.serving.signature import (
 from firth.serving.signatures import text_signatures
 from firth.serving.slots.requests import idle_requests
 from firth.serving.slots.signatures import SlotSignatures
+from firth.serving.tokenizer_description import describe_tokenizer
 from firth.serving.warmup import Request, warmup_requests, write_warmup
 from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, describe_weights, model_weights
 from firth.storage.tensor_files import TensorFile
@@ -333,6 +334,7 @@ def _description(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, 
     return {
         "recipe": json.loads(served.recipe.to_json()),
         "tokenizer_digest": served.tokenizer.digest,
+        "tokenizer": describe_tokenizer(served),
         "row_length": served.row_length,
         "evaluation_sums": list(evaluation_sums(losses)) if _is_evaluated(served, unigram) else [],
         "versions": {"python": platform.python_version(), **versions},

@@ -21,7 +21,7 @@ from firth.recipes.tokenizers.chat_template import (
 )
 
 # Characters that `tf.strings.strip` removes.
-_SPACES = " \t\n\v\f\r"
+SPACES = " \t\n\v\f\r"
 _SHOWN = 3
 Message = Mapping[str, str]
 
@@ -118,6 +118,14 @@ class Chat:
             for each in self._found(parts)
         )
 
+    def named(self, parts: Sequence[Any]) -> Iterator[str | None]:
+        """Yields the texts of parts, special pieces by their names; None where a message has its own text."""
+        for each in self._found(parts):
+            if each.piece >= 0:
+                yield str(self.tokenizer.id_to_token(each.piece))
+            else:
+                yield each.texts[0] if isinstance(each.texts[0], str) else None
+
     @property
     def pieces_after_user(self) -> int:
         """The number of pieces between the text of the last turn of a user and the reply."""
@@ -205,7 +213,7 @@ class Chat:
     def own(self, message: Message) -> str:
         """Returns the text of a message as a dialogue has it."""
         trims = self.template.turns[message["role"]].trims
-        return message["content"].strip(_SPACES) if trims else message["content"]
+        return message["content"].strip(SPACES) if trims else message["content"]
 
     def text(self, messages: Sequence[Message], asks: bool = False) -> str:
         """Returns a dialogue as one text, with special pieces by their names, for people.

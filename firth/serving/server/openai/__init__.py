@@ -1,0 +1,1 @@
+"""OpenAI's API for models with slots, and its embeddings, by the shapes of its official client."""

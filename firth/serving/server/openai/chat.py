@@ -1,0 +1,267 @@
+"""POST /v1/chat/completions: replies of models that learned dialogues."""
+
+import contextlib
+import json
+import secrets
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+import pydantic
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from firth.recipes.tokenizers.chat_template import SYSTEM, order_problem
+from firth.serving.server.errors import RequestError
+from firth.serving.server.json_requests import Body, read_body
+from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.openai.answering import Event, EventStream, Started, new_id
+from firth.serving.server.openai.log_probabilities import chat_form, named, within, written_tokens
+from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, TextFormat, stops_of
+from firth.serving.server.openai.slots import check_top, reads_dialogues, slots_of
+from firth.serving.server.openai.writing import Progress, finished, slot_prompts, writing
+from firth.serving.server.pieces import Pieces
+
+_MOST_TOP = 20
+
+
+class TextPart(Body):
+    """A part of the content of a message."""
+
+    type: Literal["text", "input_text", "output_text"]
+    """Kind of the part; pictures, sounds and files are not read."""
+    text: str
+    """The text."""
+    annotations: list[Any] | None = None
+    """Notes of an earlier answer."""
+    logprobs: list[Any] | None = None
+    """Log-probabilities of an earlier answer."""
+
+    ignored: ClassVar[tuple[str, ...]] = ("annotations", "logprobs")
+
+
+class MessageBody(Body):
+    """A message of a dialogue."""
+
+    role: Literal["system", "developer", "user", "assistant"]
+    """Who speaks; `developer` is another name of `system`."""
+    content: str | list[TextPart]
+    """The text, or its parts."""
+
+    @property
+    def message(self) -> dict[str, str]:
+        """The message as a dialogue has it."""
+        parts = [self.content] if isinstance(self.content, str) else [each.text for each in self.content]
+        return {"role": SYSTEM if self.role == "developer" else self.role, "content": "".join(parts)}
+
+
+class ChatBody(Sampled):
+    """Body of a request for the next reply of a dialogue."""
+
+    messages: Annotated[list[MessageBody], pydantic.Field(min_length=1)]
+    """The dialogue so far; the last message is the user's."""
+    max_completion_tokens: Annotated[int, pydantic.Field(ge=1)] | None = None
+    """Most tokens of a reply; as many as there is room for where it is not given."""
+    max_tokens: Annotated[int, pydantic.Field(ge=1)] | None = None
+    """Older name of `max_completion_tokens`."""
+    n: Count | None = None
+    """Number of replies."""
+    logprobs: bool | None = None
+    """True for the log-probabilities of the tokens."""
+    top_logprobs: Annotated[int, pydantic.Field(ge=0, le=_MOST_TOP)] | None = None
+    """Number of the likeliest tokens at each place."""
+    stop: Stops | None = None
+    """Texts before the first of which a reply ends."""
+    stream_options: StreamOptions | None = None
+    """Options of a stream."""
+    response_format: TextFormat | None = None
+    """Form of the text."""
+    modalities: list[str] | None = None
+    """Kinds of answers."""
+    parallel_tool_calls: bool | None = None
+    """Whether several tools are called at a time; there are none."""
+    store: bool | None = None
+    """Whether the answer is kept."""
+    tools: list[Any] | None = None
+    """Tools that may be called."""
+    tool_choice: Any = None
+    """Which of them is called."""
+    functions: list[Any] | None = None
+    """Older name of `tools`."""
+    function_call: Any = None
+    """Older name of `tool_choice`."""
+    audio: Any = None
+    """Form of spoken answers."""
+    prediction: Any = None
+    """Text that an answer is expected to have."""
+    reasoning_effort: str | None = None
+    """Amount of text that is thought before an answer."""
+    verbosity: str | None = None
+    """Length of the answer."""
+    web_search_options: Any = None
+    """Options of a search."""
+    moderation: Any = None
+    """Checks of the texts."""
+
+    ignored: ClassVar[tuple[str, ...]] = (*Sampled.ignored, "parallel_tool_calls")
+    neutral: ClassVar[Any] = {
+        **Sampled.neutral,
+        "modalities": (["text"],),
+        "store": (False,),
+        "tools": ([],),
+        "tool_choice": ("none", "auto"),
+        "functions": ([],),
+        "function_call": ("none", "auto"),
+        "audio": (),
+        "prediction": (),
+        "reasoning_effort": ("none",),
+        "verbosity": (),
+        "web_search_options": (),
+        "moderation": (),
+    }
+
+
+class ChatPrompt(NamedTuple):
+    """A dialogue that is to be replied to.
+
+    Attributes:
+        version: Version of the model.
+        pieces: Its tokens.
+        ids: Tokens of the dialogue.
+    """
+
+    version: ModelVersion
+    pieces: Pieces
+    ids: tuple[int, ...]
+
+
+async def chat_prompt(
+    version: ModelVersion, messages: Sequence[Mapping[str, str]], parameter: str
+) -> ChatPrompt:
+    """Returns a dialogue as a model reads it.
+
+    Args:
+        version: Version of the model.
+        messages: The dialogue, each message with its `role` and `content`.
+        parameter: Name of the parameter that has it.
+
+    Raises:
+        RequestError: 404 for a model without a chat template; 400 for messages in an order that no dialogue
+            has, and for a dialogue that is longer than the model reads.
+    """
+    slots = slots_of(version)
+    if not reads_dialogues(slots.described):
+        raise RequestError(
+            f"{version.name} has no chat template, since it did not learn dialogues; it has /v1/completions",
+            404,
+            "model",
+        )
+    if problem := order_problem([each["role"] for each in messages], asks=True):
+        raise RequestError(f"{parameter}: {problem}", 400, parameter)
+    pieces = Pieces(version)
+    return ChatPrompt(version, pieces, await pieces.framed(json.dumps(list(messages)), parameter))
+
+
+async def chat_completions(request: Request, models: Models) -> Response:
+    """Answers a request for the next reply of a dialogue."""
+    body = await read_body(ChatBody, request)
+    _check(body)
+    with contextlib.ExitStack() as held:
+        version = held.enter_context(models.lease(body.model))
+        prompt = await chat_prompt(version, [each.message for each in body.messages], "messages")
+        check_top(slots_of(version).described, body.top_logprobs or 0, "top_logprobs")
+        if body.stream:
+            return EventStream(await Started.of(_events(body, prompt, held.pop_all())), "[DONE]")
+        return JSONResponse(await _whole(body, prompt))
+
+
+def _check(body: ChatBody) -> None:
+    if body.response_format is not None:
+        body.response_format.check("response_format")
+    if body.top_logprobs is not None and not body.logprobs:
+        raise RequestError("top_logprobs: only with logprobs", 400, "top_logprobs")
+    if body.stream_options is not None and not body.stream:
+        raise RequestError("stream_options: only with stream", 400, "stream_options")
+    if body.max_tokens is not None and body.max_completion_tokens not in (None, body.max_tokens):
+        raise RequestError("max_tokens: it differs from max_completion_tokens", 400, "max_tokens")
+
+
+def _slot_prompts(body: ChatBody, prompt: ChatPrompt) -> list[Any]:
+    most = body.max_completion_tokens or body.max_tokens
+    return reply_prompts(body, prompt, most, body.n or 1)
+
+
+def reply_prompts(body: Sampled, prompt: ChatPrompt, most: int | None, choices: int) -> list[Any]:
+    """Returns the prompts of replies, with as many tokens as there is room for where none is named."""
+    described = slots_of(prompt.version).described
+    seed = body.seed if body.seed is not None else secrets.randbits(62)
+    longest = int(described["parameters"]["max_new_tokens"]["most"])
+    return slot_prompts(body, described, [prompt.ids], choices=choices, most=most or longest, seed=seed)
+
+
+async def _whole(body: ChatBody, prompt: ChatPrompt) -> dict[str, Any]:
+    found = await finished(slots_of(prompt.version), _slot_prompts(body, prompt), stops_of(body.stop))
+    choices = [
+        {
+            "index": each.choice,
+            "message": {"role": "assistant", "content": each.text, "refusal": None},
+            "logprobs": await _scores(body, prompt, each, 0),
+            "finish_reason": each.finish_reason,
+        }
+        for each in found
+    ]
+    written = sum(len(each.slot.log_probabilities) for each in found)
+    return {**_head(body, "chat.completion"), "choices": choices, "usage": _usage(prompt, written)}
+
+
+async def _scores(body: ChatBody, prompt: ChatPrompt, written: Progress, first: int) -> dict[str, Any] | None:
+    if not body.logprobs:
+        return None
+    tokens = written_tokens(written.slot, prompt.pieces.end_id)
+    before = [*prompt.ids, *(each.id for each in tokens[:first])]
+    found = await named(prompt.pieces, before, tokens[first:], body.top_logprobs or 0)
+    is_cut = not first and len(written.text) < len(written.slot.text)
+    return chat_form(within(found, len(written.text)) if is_cut else found)
+
+
+def _head(body: ChatBody, kind: str) -> dict[str, Any]:
+    return {"id": new_id("chatcmpl"), "object": kind, "created": int(time.time()), "model": body.model}
+
+
+def _usage(prompt: ChatPrompt, written: int) -> dict[str, int]:
+    read = len(prompt.ids)
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+
+
+async def _events(
+    body: ChatBody, prompt: ChatPrompt, held: contextlib.ExitStack
+) -> AsyncGenerator[Event, None]:
+    head, written = _head(body, "chat.completion.chunk"), 0
+    has_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
+    usage: dict[str, Any] = {"usage": None} if has_usage else {}
+    sent: dict[int, int] = {}
+
+    def event(choice: int, delta: Mapping[str, str], scores: Any = None, reason: str = "") -> Event:
+        made = {"index": choice, "delta": delta, "logprobs": scores, "finish_reason": reason or None}
+        return "", {**head, "choices": [made], **usage}
+
+    with held:
+        async with writing(
+            slots_of(prompt.version), _slot_prompts(body, prompt), stops_of(body.stop)
+        ) as steps:
+            async for each in steps:
+                if each.choice not in sent:
+                    sent[each.choice] = 0
+                    yield event(each.choice, {"role": "assistant", "content": ""})
+                count = len(each.slot.log_probabilities)
+                if each.fresh:
+                    scores = await _scores(body, prompt, each, sent[each.choice])
+                    yield event(each.choice, {"content": each.fresh}, scores)
+                    written, sent[each.choice] = written + count - sent[each.choice], count
+                if each.finish_reason:
+                    rest = count - sent[each.choice]
+                    scores = await _scores(body, prompt, each, sent[each.choice]) if rest else None
+                    yield event(each.choice, {}, scores, each.finish_reason)
+                    written += rest
+        if has_usage:
+            yield "", {**head, "choices": [], "usage": _usage(prompt, written)}

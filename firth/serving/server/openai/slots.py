@@ -1,0 +1,53 @@
+"""Checks of models that write in slots."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from firth.serving.server.errors import RequestError
+from firth.serving.server.models import ModelVersion
+from firth.serving.server.slot_queue import SlotQueue
+
+
+def slots_of(version: ModelVersion) -> SlotQueue:
+    """Returns the queue of a model's slots.
+
+    Raises:
+        RequestError: 404 with the model's signatures if it has no slots.
+    """
+    if version.slots is None:
+        raise RequestError(
+            f"{version.name} writes no texts here: it was exported without export.slots; it has "
+            f"{', '.join(sorted(version.signature_defs))}",
+            404,
+            "model",
+        )
+    return version.slots
+
+
+def check_top(described: Mapping[str, Any], wanted: int, parameter: str) -> None:
+    """Passes if slots give so many likeliest tokens.
+
+    Args:
+        described: Description of the slots.
+        wanted: Number of tokens at each place.
+        parameter: Name of the parameter that asks for them.
+
+    Raises:
+        RequestError: naming the number that there is.
+    """
+    given = int(described.get("top_log_probabilities", 0))
+    if wanted > given:
+        raise RequestError(
+            f"{parameter}: {wanted}; the model was exported with export.top_log_probabilities: {given}",
+            400,
+            parameter,
+        )
+
+
+def reads_dialogues(described: Mapping[str, Any]) -> bool:
+    """Returns whether prompts of slots are dialogues.
+
+    Args:
+        described: Description of the slots.
+    """
+    return bool(described.get("prompted_with", "text") != "text")

@@ -1,0 +1,43 @@
+"""OpenAI's official client of tiny exported models: one that writes in slots, and an encoder."""
+
+import functools
+
+import openai
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from firth.serving.server import tokens
+from firth.serving.server.encoders import routes as encoders
+from firth.serving.server.models import Models
+from firth.serving.server.openai import routes as api
+from tests.exported_model import exported_model
+from tests.serving.slots.models import exported
+
+WRITER, ENCODER = "writer", "encoder"
+
+
+def models_of(made_once) -> Models:
+    """Returns both models, which are loaded once.
+
+    Args:
+        made_once: The fixture of this name.
+    """
+    return _models(exported(made_once), exported_model().directory)
+
+
+@functools.cache
+def _models(writer: str, encoder: str) -> Models:
+    return Models({WRITER: writer, ENCODER: encoder})
+
+
+def http_of(made_once) -> TestClient:
+    """Returns a client of the addresses of OpenAI's API, of encoders, and of tokens."""
+    models = models_of(made_once)
+    rooms = (api, encoders, tokens)
+    return TestClient(Starlette(routes=[each for room in rooms for each in room.routes(models)]))
+
+
+def client_of(made_once) -> openai.OpenAI:
+    """Returns OpenAI's client of them."""
+    http = http_of(made_once)
+    return openai.OpenAI(base_url=f"{http.base_url}/v1", api_key="none", http_client=http, max_retries=0)
