@@ -1,8 +1,10 @@
 """Answers of a model's signatures on texts, for requests over HTTP."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy.typing as npt
 from starlette.concurrency import run_in_threadpool
 
 from firth.serving.server.errors import RequestError
@@ -24,6 +26,23 @@ def has(version: ModelVersion, *names: str) -> str:
             return name
     given = ", ".join(known) or "no signature on texts"
     raise RequestError(f"{version.name} has no signature {' or '.join(names)}; it has {given}", 404, "model")
+
+
+async def computed(
+    version: ModelVersion, signature: str, inputs: Mapping[str, npt.NDArray[Any]]
+) -> dict[str, npt.NDArray[Any]]:
+    """Returns the outputs of any signature, while other requests are answered.
+
+    Args:
+        version: Version of a model.
+        signature: Name of the signature.
+        inputs: Its inputs by name.
+
+    Raises:
+        RequestError: as `ModelVersion.submit` does.
+    """
+    # A signature whose rows are not joined with others is computed in the thread that asks.
+    return await asyncio.wrap_future(await run_in_threadpool(version.submit, signature, inputs))
 
 
 async def answers(

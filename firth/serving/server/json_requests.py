@@ -17,7 +17,9 @@ class Body(pydantic.BaseModel):
     than was asked for. Types are those of JSON: a text is not a number.
     """
 
-    model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = pydantic.ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
     neutral: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     """Values that change nothing of fields that are not honoured; null is always one of them."""

@@ -11,6 +11,7 @@ from firth.serving.server.encoders.routes import ANSWERS as OF_ENCODERS
 from firth.serving.server.json_requests import Body
 from firth.serving.server.models import Models, ModelVersion
 from firth.serving.server.openai.routes import ANSWERS as OF_OPENAI
+from firth.serving.server.settings import ServerSettings
 from firth.serving.server.tokens import BODIES as OF_TOKENS
 from firth.version import __version__
 
@@ -26,7 +27,7 @@ class _Address(NamedTuple):
     can_answer: Callable[[ModelVersion], bool]
 
 
-def routes(models: Models, settings: Any = None) -> list[BaseRoute]:
+def routes(models: Models, settings: ServerSettings) -> list[BaseRoute]:
     """Returns the routes.
 
     Args:

@@ -1,6 +1,5 @@
 """Tokens of a model with slots: texts to tokens and back, special pieces by their names."""
 
-import asyncio
 import itertools
 import re
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from firth.serving.server.asking import computed
 from firth.serving.server.errors import RequestError
 from firth.serving.server.models import ModelVersion
 
@@ -62,7 +62,7 @@ class Pieces:
             RequestError: for a text that is longer than the model reads.
         """
         asked = {"text": np.array([text.encode()], object), "max_new_tokens": np.array([1], np.int32)}
-        found = await asyncio.wrap_future(self._version.submit("tokenize", asked))
+        found = await computed(self._version, "tokenize", asked)
         if found["truncated"][0]:
             raise RequestError(
                 f"{parameter}: the text has more tokens than the {self.longest} that the model reads",
@@ -173,5 +173,5 @@ class Pieces:
             "ids": ids,
             "length": np.array([len(row) for row in rows], np.int32),
         }
-        found = await asyncio.wrap_future(self._version.submit("detokenize", asked))
+        found = await computed(self._version, "detokenize", asked)
         return [each.decode("utf-8", "replace") for each in found["generated"]]

@@ -14,6 +14,7 @@ from firth.serving.server.models import Models, ModelVersion
 from firth.serving.server.openai.answering import with_errors
 from firth.serving.server.openai.slots import reads_dialogues, slots_of
 from firth.serving.server.pieces import Pieces
+from firth.serving.server.settings import ServerSettings
 
 
 class TokenizeBody(Body):
@@ -45,12 +46,12 @@ class DetokenizeBody(Body):
 BODIES: dict[str, type[Body]] = {"/tokenize": TokenizeBody, "/detokenize": DetokenizeBody}
 
 
-def routes(models: Models, settings: Any = None) -> list[BaseRoute]:
+def routes(models: Models, settings: ServerSettings) -> list[BaseRoute]:
     """Returns the routes.
 
     Args:
         models: Models that are served.
-        settings: Settings of the server, which nothing here depends on.
+        settings: Settings of the server.
     """
 
     async def info(request: Request) -> Response:
@@ -70,9 +71,9 @@ def routes(models: Models, settings: Any = None) -> list[BaseRoute]:
             return JSONResponse({"prompt": await pieces.text(pieces.known(body.tokens, "tokens"))})
 
     return [
-        Route("/tokenizer_info", with_errors(info), methods=["GET"]),
-        Route("/tokenize", with_errors(tokens), methods=["POST"]),
-        Route("/detokenize", with_errors(text), methods=["POST"]),
+        Route("/tokenizer_info", with_errors(info, settings), methods=["GET"]),
+        Route("/tokenize", with_errors(tokens, settings), methods=["POST"]),
+        Route("/detokenize", with_errors(text, settings), methods=["POST"]),
     ]
 
 

@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from firth.serving.server.errors import RequestError
+from firth.serving.server.settings import ServerSettings
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 # The type of a server-sent event, empty for none, and its JSON.
@@ -47,25 +48,34 @@ def error_body(error: RequestError) -> dict[str, Any]:
     }
 
 
-def with_errors(handler: Handler) -> Handler:
-    """Returns a handler that answers refusals in OpenAI's form, and ends when the client goes away."""
+def with_errors(handler: Handler, settings: ServerSettings) -> Handler:
+    """Returns a handler that answers refusals in OpenAI's form, and ends when the client goes away.
+
+    Args:
+        handler: Function from a request to its answer, or to a stream of which the first event is there.
+        settings: Settings of the server, which say how long that may take.
+    """
 
     async def answered(request: Request) -> Response:
         try:
             # All messages after the body are about the connection.
             await request.body()
-            return await _while_connected(request, handler(request))
+            return await _while_connected(request, handler(request), settings.request_seconds)
         except RequestError as error:
             return JSONResponse(error_body(error), error.status)
 
     return answered
 
 
-async def _while_connected(request: Request, work: Awaitable[Response]) -> Response:
+async def _while_connected(request: Request, work: Awaitable[Response], seconds: float) -> Response:
     made, left = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
     try:
-        await asyncio.wait([made, left], return_when=asyncio.FIRST_COMPLETED)
-        return made.result() if made.done() else Response(status_code=_CLIENT_GONE)
+        await asyncio.wait([made, left], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if made.done():
+            return made.result()
+        if left.done():
+            return Response(status_code=_CLIENT_GONE)
+        raise RequestError(f"there is no answer after {seconds:g} seconds", 504)
     finally:
         for task in (made, left):
             task.cancel()

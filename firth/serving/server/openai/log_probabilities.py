@@ -1,11 +1,11 @@
 """Log-probabilities of tokens in the forms of completions and of chat completions."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from firth.serving.server.asking import computed
 from firth.serving.server.errors import RequestError
 from firth.serving.server.models import ModelVersion
 from firth.serving.server.pieces import Pieces
@@ -71,7 +71,7 @@ async def prompt_tokens(
     for row, each in enumerate(prompts):
         ids[row, : len(each)] = each
     lengths = np.array([len(each) for each in prompts], np.int32)
-    found = await asyncio.wrap_future(version.submit(SCORE_TOKENS, {"ids": ids, "length": lengths}))
+    found = await computed(version, SCORE_TOKENS, {"ids": ids, "length": lengths})
     return [
         _scored(each, {name: values[row] for name, values in found.items()})
         for row, each in enumerate(prompts)

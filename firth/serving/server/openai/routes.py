@@ -16,6 +16,7 @@ from firth.serving.server.openai.completions import CompletionBody, completions
 from firth.serving.server.openai.embeddings import EmbeddingBody, embeddings
 from firth.serving.server.openai.responses import ResponseBody, responses
 from firth.serving.server.openai.slots import reads_dialogues
+from firth.serving.server.settings import ServerSettings
 
 Answer = Callable[[Request, Models], Awaitable[Response]]
 
@@ -53,16 +54,16 @@ ANSWERS: dict[str, ApiAnswer] = {
 }
 
 
-def routes(models: Models, settings: Any = None) -> list[BaseRoute]:
+def routes(models: Models, settings: ServerSettings) -> list[BaseRoute]:
     """Returns the routes.
 
     Args:
         models: Models that are served.
-        settings: Settings of the server, which nothing here depends on.
+        settings: Settings of the server.
     """
 
     def bound(answer: Answer) -> Any:
-        return with_errors(lambda request: answer(request, models))
+        return with_errors(lambda request: answer(request, models), settings)
 
     made: list[BaseRoute] = [
         Route(path, bound(each.answer), methods=["POST"]) for path, each in ANSWERS.items()

@@ -216,4 +216,4 @@ def test_a_literal_answer(made_once):
 
 def test_all_slots_are_free_after_the_requests(made_once):
     with models_of(made_once).lease(WRITER) as version:
-        assert version.slots.batcher.free == 2
+        assert (version.slots.active, version.slots.queued) == (0, 0)

@@ -11,6 +11,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from firth.serving.server.openai import routes as api
+from firth.serving.server.settings import ServerSettings
 from tests.serving.server.openai.completions_test import written
 from tests.serving.server.openai.served import WRITER, client_of, http_of, models_of
 
@@ -142,7 +143,12 @@ def test_a_client_that_goes_away_frees_its_slots(made_once, monkeypatch, stream)
         endless = _Endless(version.slots.described)
         monkeypatch.setattr(version, "slots", endless)
         server = uvicorn.Server(
-            uvicorn.Config(Starlette(routes=api.routes(models)), port=0, log_level="error", lifespan="off")
+            uvicorn.Config(
+                Starlette(routes=api.routes(models, ServerSettings())),
+                port=0,
+                log_level="error",
+                lifespan="off",
+            )
         )
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()

@@ -8,8 +8,9 @@ from starlette.testclient import TestClient
 
 from firth.serving.server import tokens
 from firth.serving.server.encoders import routes as encoders
-from firth.serving.server.models import Models
+from firth.serving.server.models import Models, ModelSource
 from firth.serving.server.openai import routes as api
+from firth.serving.server.settings import ServerSettings
 from tests.exported_model import exported_model
 from tests.serving.slots.models import exported
 
@@ -27,14 +28,17 @@ def models_of(made_once) -> Models:
 
 @functools.cache
 def _models(writer: str, encoder: str) -> Models:
-    return Models({WRITER: writer, ENCODER: encoder})
+    sources = [ModelSource(WRITER, writer), ModelSource(ENCODER, encoder)]
+    return Models(sources, ServerSettings())
 
 
 def http_of(made_once) -> TestClient:
     """Returns a client of the addresses of OpenAI's API, of encoders, and of tokens."""
     models = models_of(made_once)
     rooms = (api, encoders, tokens)
-    return TestClient(Starlette(routes=[each for room in rooms for each in room.routes(models)]))
+    return TestClient(
+        Starlette(routes=[each for room in rooms for each in room.routes(models, ServerSettings())])
+    )
 
 
 def client_of(made_once) -> openai.OpenAI:
