@@ -8,8 +8,8 @@ import time
 
 import pytest
 import uvicorn
-from starlette.applications import Starlette
 
+from firth.serving.server.app import make_app
 from firth.serving.server.openai import routes as api
 from firth.serving.server.settings import ServerSettings
 from tests.serving.server.openai.completions_test import written
@@ -142,14 +142,8 @@ def test_a_client_that_goes_away_frees_its_slots(made_once, monkeypatch, stream)
     with models.lease(WRITER) as version:
         endless = _Endless(version.slots.described)
         monkeypatch.setattr(version, "slots", endless)
-        server = uvicorn.Server(
-            uvicorn.Config(
-                Starlette(routes=api.routes(models, ServerSettings())),
-                port=0,
-                log_level="error",
-                lifespan="off",
-            )
-        )
+        app = make_app(models, ServerSettings(), (api.routes,))
+        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         while not server.started:

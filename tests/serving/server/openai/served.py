@@ -3,10 +3,10 @@
 import functools
 
 import openai
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from firth.serving.server import tokens
+from firth.serving.server.app import make_app
 from firth.serving.server.encoders import routes as encoders
 from firth.serving.server.models import Models, ModelSource
 from firth.serving.server.openai import routes as api
@@ -34,11 +34,8 @@ def _models(writer: str, encoder: str) -> Models:
 
 def http_of(made_once) -> TestClient:
     """Returns a client of the addresses of OpenAI's API, of encoders, and of tokens."""
-    models = models_of(made_once)
-    rooms = (api, encoders, tokens)
-    return TestClient(
-        Starlette(routes=[each for room in rooms for each in room.routes(models, ServerSettings())])
-    )
+    rooms = tuple(each.routes for each in (api, encoders, tokens))
+    return TestClient(make_app(models_of(made_once), ServerSettings(), rooms))
 
 
 def client_of(made_once) -> openai.OpenAI:
