@@ -152,6 +152,9 @@ class ModelVersion:
             found: Arrays = self._loaded.session.run(fetched, feed)
         except tf.errors.OpError as error:
             raise refusal_of(error) from None
+        except UnicodeDecodeError:
+            # TensorFlow quotes the bytes that it cannot read.
+            raise RequestError(f"{signature}: an input cannot be read, and is not UTF-8") from None
         return found
 
     def submit(self, signature: str, inputs: Mapping[str, npt.NDArray[Any]]) -> Future[Arrays]:
