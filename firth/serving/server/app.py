@@ -8,9 +8,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from firth.serving.server import openapi, tokens
+from firth.serving.server.encoders import routes as encoders
 from firth.serving.server.errors import RequestError
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.models import Models
+from firth.serving.server.openai import routes as openai
 from firth.serving.server.playground import page
 from firth.serving.server.requests import RequestMiddleware, refused
 from firth.serving.server.settings import ServerSettings
@@ -18,7 +21,14 @@ from firth.serving.server.tensorflow_serving import rest
 
 # From the models and the settings to the routes of a room.
 Routes = Callable[[Models, ServerSettings], Sequence[BaseRoute]]
-ROOMS: tuple[Routes, ...] = (rest.routes, page.routes)
+ROOMS: tuple[Routes, ...] = (
+    openai.routes,
+    encoders.routes,
+    tokens.routes,
+    openapi.routes,
+    rest.routes,
+    page.routes,
+)
 
 
 def make_app(

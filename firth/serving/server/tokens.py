@@ -11,7 +11,7 @@ from firth.serving.server.encoders.routes import only_model
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
 from firth.serving.server.models import Models, ModelVersion
-from firth.serving.server.openai.answering import with_errors
+from firth.serving.server.openai.answering import while_connected
 from firth.serving.server.openai.slots import reads_dialogues, slots_of
 from firth.serving.server.pieces import Pieces
 from firth.serving.server.settings import ServerSettings
@@ -51,7 +51,7 @@ def routes(models: Models, settings: ServerSettings) -> list[BaseRoute]:
 
     Args:
         models: Models that are served.
-        settings: Settings of the server.
+        settings: Settings of the server, which nothing here depends on.
     """
 
     async def info(request: Request) -> Response:
@@ -71,9 +71,9 @@ def routes(models: Models, settings: ServerSettings) -> list[BaseRoute]:
             return JSONResponse({"prompt": await pieces.text(pieces.known(body.tokens, "tokens"))})
 
     return [
-        Route("/tokenizer_info", with_errors(info, settings), methods=["GET"]),
-        Route("/tokenize", with_errors(tokens, settings), methods=["POST"]),
-        Route("/detokenize", with_errors(text, settings), methods=["POST"]),
+        Route("/tokenizer_info", while_connected(info), methods=["GET"]),
+        Route("/tokenize", while_connected(tokens), methods=["POST"]),
+        Route("/detokenize", while_connected(text), methods=["POST"]),
     ]
 
 

@@ -13,7 +13,7 @@ from firth.serving.server.encoders.rerank import SIGNATURES, rerank
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
 from firth.serving.server.models import Models, ModelVersion
-from firth.serving.server.openai.answering import with_errors
+from firth.serving.server.openai.answering import while_connected
 from firth.serving.server.settings import ServerSettings
 
 
@@ -51,23 +51,19 @@ def routes(models: Models, settings: ServerSettings) -> list[BaseRoute]:
 
     Args:
         models: Models that are served.
-        settings: Settings of the server.
+        settings: Settings of the server, which nothing here depends on.
     """
-    return [
-        Route(path, _handler(models, settings, each), methods=["POST"])
-        for each in ANSWERS
-        for path in each.paths
-    ]
+    return [Route(path, _handler(models, each), methods=["POST"]) for each in ANSWERS for path in each.paths]
 
 
-def _handler(models: Models, settings: ServerSettings, asked: EncoderAnswer) -> Any:
+def _handler(models: Models, asked: EncoderAnswer) -> Any:
     async def answered(request: Request) -> Response:
         body: Any = await read_body(asked.body, request)
         name = body.model or only_model(models, asked.can_answer)
         with models.lease(name) as version:
             return JSONResponse(await asked.answer(body, version))
 
-    return with_errors(answered, settings)
+    return while_connected(answered)
 
 
 def only_model(models: Models, can_answer: Callable[[ModelVersion], bool]) -> str:

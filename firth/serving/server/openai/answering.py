@@ -1,4 +1,4 @@
-"""Answers over HTTP: errors in OpenAI's form, server-sent events, and clients that go away."""
+"""Answers over HTTP: server-sent events, and clients that go away."""
 
 import asyncio
 import json
@@ -7,75 +7,42 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Any, TypeAlias
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from firth.serving.server.errors import RequestError
-from firth.serving.server.settings import ServerSettings
+from firth.serving.server.requests import refusal
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 # The type of a server-sent event, empty for none, and its JSON.
 Event: TypeAlias = tuple[str, dict[str, Any]]
 
-# Kinds of errors that OpenAI's API names, by the status; all others of the client are the first one.
-_TYPES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    404: "not_found_error",
-    429: "rate_limit_error",
-}
-_CODES = {401: "invalid_api_key", 404: "not_found", 429: "rate_limit_exceeded"}
 # As nginx logs it; nobody reads the answer.
 _CLIENT_GONE = 499
+# Below it errors have OpenAI's form.
+_PATH = "/v1/"
 
 
-def error_body(error: RequestError) -> dict[str, Any]:
-    """Returns an error in the form that OpenAI's client reads.
-
-    Example:
-
-    >>> error_body(RequestError("n: too many", 400, "n"))["error"]["param"]
-    'n'
-    """
-    kind = _TYPES.get(error.status, "server_error" if error.status >= 500 else _TYPES[400])
-    return {
-        "error": {
-            "message": str(error),
-            "type": kind,
-            "param": error.parameter,
-            "code": _CODES.get(error.status),
-        }
-    }
-
-
-def with_errors(handler: Handler, settings: ServerSettings) -> Handler:
-    """Returns a handler that answers refusals in OpenAI's form, and ends when the client goes away.
+def while_connected(handler: Handler) -> Handler:
+    """Returns a handler that gives its work up when the client goes away.
 
     Args:
         handler: Function from a request to its answer, or to a stream of which the first event is there.
-        settings: Settings of the server, which say how long that may take.
     """
 
     async def answered(request: Request) -> Response:
-        try:
-            # All messages after the body are about the connection.
-            await request.body()
-            return await _while_connected(request, handler(request), settings.request_seconds)
-        except RequestError as error:
-            return JSONResponse(error_body(error), error.status)
+        # All messages after the body are about the connection.
+        await request.body()
+        return await _while_connected(request, handler(request))
 
     return answered
 
 
-async def _while_connected(request: Request, work: Awaitable[Response], seconds: float) -> Response:
+async def _while_connected(request: Request, work: Awaitable[Response]) -> Response:
     made, left = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
     try:
-        await asyncio.wait([made, left], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if made.done():
-            return made.result()
-        if left.done():
-            return Response(status_code=_CLIENT_GONE)
-        raise RequestError(f"there is no answer after {seconds:g} seconds", 504)
+        await asyncio.wait([made, left], return_when=asyncio.FIRST_COMPLETED)
+        return made.result() if made.done() else Response(status_code=_CLIENT_GONE)
     finally:
         for task in (made, left):
             task.cancel()
@@ -137,7 +104,7 @@ class EventStream(StreamingResponse):
                 yield event_text(name, json.dumps(event, ensure_ascii=False))
         except RequestError as error:
             # The status has been sent.
-            yield event_text("", json.dumps(error_body(error)))
+            yield event_text("", bytes(refusal(_PATH, error).body).decode())
             return
         if self._ending:
             yield event_text("", self._ending)

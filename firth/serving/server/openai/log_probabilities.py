@@ -8,6 +8,7 @@ import numpy as np
 from firth.serving.server.asking import computed
 from firth.serving.server.errors import RequestError
 from firth.serving.server.models import ModelVersion
+from firth.serving.server.openai.slots import signature_names
 from firth.serving.server.pieces import Pieces
 from firth.serving.slots.batcher import SlotText
 
@@ -63,7 +64,7 @@ async def prompt_tokens(
     if SCORE_TOKENS not in version.signature_defs:
         raise RequestError(
             f"{parameter}: log-probabilities of a prompt need the signature {SCORE_TOKENS}, which "
-            f"{version.name} lacks; it has {', '.join(sorted(version.signature_defs))}",
+            f"{version.name} lacks; it has {signature_names(version)}",
             400,
             parameter,
         )

@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 from firth import storage
 from firth.serving.server.json_requests import Body
 from firth.serving.server.models import Models, ModelVersion
-from firth.serving.server.openai.answering import with_errors
+from firth.serving.server.openai.answering import while_connected
 from firth.serving.server.openai.chat import ChatBody, chat_completions
 from firth.serving.server.openai.completions import CompletionBody, completions
 from firth.serving.server.openai.embeddings import EmbeddingBody, embeddings
@@ -59,11 +59,11 @@ def routes(models: Models, settings: ServerSettings) -> list[BaseRoute]:
 
     Args:
         models: Models that are served.
-        settings: Settings of the server.
+        settings: Settings of the server, which nothing here depends on.
     """
 
     def bound(answer: Answer) -> Any:
-        return with_errors(lambda request: answer(request, models), settings)
+        return while_connected(lambda request: answer(request, models))
 
     made: list[BaseRoute] = [
         Route(path, bound(each.answer), methods=["POST"]) for path, each in ANSWERS.items()

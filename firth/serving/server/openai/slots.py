@@ -17,11 +17,16 @@ def slots_of(version: ModelVersion) -> SlotQueue:
     if version.slots is None:
         raise RequestError(
             f"{version.name} writes no texts here: it was exported without export.slots; it has "
-            f"{', '.join(sorted(version.signature_defs))}",
+            f"{signature_names(version)}",
             404,
             "model",
         )
     return version.slots
+
+
+def signature_names(version: ModelVersion) -> str:
+    """Returns the names of a model's signatures, as a sentence lists them."""
+    return ", ".join(sorted(each for each in version.signature_defs if not each.startswith("__")))
 
 
 def check_top(described: Mapping[str, Any], wanted: int, parameter: str) -> None:

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import openai
 import pytest
 
@@ -62,16 +63,20 @@ def test_the_scores_of_a_prompt_as_an_evaluation_harness_reads_them(made_once):
     assert first.token_logprobs[-1] == max(first.top_logprobs[-1].values())
     scored = zip(first.token_logprobs[1:-1], first.top_logprobs[1:-1], strict=True)
     assert all(own <= max(top.values()) for own, top in scored)
-    greedy = client.completions.create(
-        model=WRITER, prompt=FOX, max_tokens=4, temperature=0, logprobs=1
-    ).choices[0]
-    ids = [*FOX, *(PIECES.index(each.strip()) for each in greedy.logprobs.tokens[:3])]
-    again = client.completions.create(
-        model=WRITER, prompt=ids, max_tokens=1, temperature=0, logprobs=1, echo=True
-    ).choices[0]
-    own, top = again.logprobs.token_logprobs[3:-1], again.logprobs.top_logprobs[3:-1]
-    assert own == [max(each.values()) for each in top]
-    assert own == pytest.approx(greedy.logprobs.token_logprobs[:3], abs=1e-4)
+    with models_of(made_once).lease(WRITER) as version:
+        ids, length = np.array([prompt], np.int32), np.array([len(prompt)], np.int32)
+        expected = version.submit("score_tokens", {"ids": ids, "length": length}).result()
+    own, best = (expected[f"{name}log_probabilities"][0] for name in ("", "likeliest_"))
+    assert first.token_logprobs[1:-1] == own[1:].tolist()
+    assert [max(each.values()) for each in first.top_logprobs[1:-1]] == best[1:].tolist()
+    # A row of the likeliest tokens is greedy at each place, to the last bit.
+    row = FOX
+    for _ in range(3):
+        asked = {"ids": np.array([[*row, 5]], np.int32), "length": np.array([len(row) + 1], np.int32)}
+        row = [*row, int(version.submit("score_tokens", asked).result()["likeliest_ids"][0, -1])]
+    greedy = client.completions.create(model=WRITER, prompt=row, max_tokens=1, logprobs=1, echo=True)
+    scores = greedy.choices[0].logprobs
+    assert scores.token_logprobs[3:-1] == [max(each.values()) for each in scores.top_logprobs[3:-1]]
 
 
 def test_a_stream_has_the_text_of_the_whole_answer(made_once):

@@ -10,7 +10,6 @@ import pytest
 import uvicorn
 
 from firth.serving.server.app import make_app
-from firth.serving.server.openai import routes as api
 from firth.serving.server.settings import ServerSettings
 from tests.serving.server.openai.completions_test import written
 from tests.serving.server.openai.served import WRITER, client_of, http_of, models_of
@@ -142,7 +141,7 @@ def test_a_client_that_goes_away_frees_its_slots(made_once, monkeypatch, stream)
     with models.lease(WRITER) as version:
         endless = _Endless(version.slots.described)
         monkeypatch.setattr(version, "slots", endless)
-        app = make_app(models, ServerSettings(), (api.routes,))
+        app = make_app(models, ServerSettings())
         server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()

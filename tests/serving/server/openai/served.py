@@ -5,11 +5,8 @@ import functools
 import openai
 from starlette.testclient import TestClient
 
-from firth.serving.server import tokens
 from firth.serving.server.app import make_app
-from firth.serving.server.encoders import routes as encoders
 from firth.serving.server.models import Models, ModelSource
-from firth.serving.server.openai import routes as api
 from firth.serving.server.settings import ServerSettings
 from tests.exported_model import exported_model
 from tests.serving.slots.models import exported
@@ -34,8 +31,7 @@ def _models(writer: str, encoder: str) -> Models:
 
 def http_of(made_once) -> TestClient:
     """Returns a client of the addresses of OpenAI's API, of encoders, and of tokens."""
-    rooms = tuple(each.routes for each in (api, encoders, tokens))
-    return TestClient(make_app(models_of(made_once), ServerSettings(), rooms))
+    return TestClient(make_app(models_of(made_once), ServerSettings()))
 
 
 def client_of(made_once) -> openai.OpenAI:
