@@ -78,7 +78,7 @@ def read_description(directory: str) -> dict[str, Any]:
             `firth.serving.weights.describe_weights`. Exports of several adapters have none.
         slots: What a model with slots says of them; see `firth.serving.slots.signatures.SlotSignatures`.
         tokenizer: Special pieces and chat template; see
-            `firth.serving.tokenizer_description.describe_tokenizer`.
+            `firth.serving.slots.tokenizer_description.describe_tokenizer`.
         recipe, tokenizer_digest, row_length, evaluation_sums, versions: What the model was made of, the most
             tokens of a row, and the sums that its metrics are made of.
 

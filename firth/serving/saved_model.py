@@ -32,7 +32,7 @@ from firth.serving.signature import (
 from firth.serving.signatures import text_signatures
 from firth.serving.slots.requests import idle_requests
 from firth.serving.slots.signatures import SlotSignatures
-from firth.serving.tokenizer_description import describe_tokenizer
+from firth.serving.slots.tokenizer_description import describe_tokenizer
 from firth.serving.warmup import Request, warmup_requests, write_warmup
 from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, describe_weights, model_weights
 from firth.storage.tensor_files import TensorFile

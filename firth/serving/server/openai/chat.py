@@ -19,7 +19,7 @@ from firth.serving.server.openai.answering import Event, EventStream, Started, n
 from firth.serving.server.openai.log_probabilities import chat_form, named, within, written_tokens
 from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, TextFormat, stops_of
 from firth.serving.server.openai.slots import check_top, reads_dialogues, slots_of
-from firth.serving.server.openai.writing import Progress, finished, slot_prompts, writing
+from firth.serving.server.openai.writing import SoFar, finished, slot_prompts, writing
 from firth.serving.server.pieces import Pieces
 
 _MOST_TOP = 20
@@ -214,7 +214,7 @@ async def _whole(body: ChatBody, prompt: ChatPrompt) -> dict[str, Any]:
     return {**_head(body, "chat.completion"), "choices": choices, "usage": _usage(prompt, written)}
 
 
-async def _scores(body: ChatBody, prompt: ChatPrompt, written: Progress, first: int) -> dict[str, Any] | None:
+async def _scores(body: ChatBody, prompt: ChatPrompt, written: SoFar, first: int) -> dict[str, Any] | None:
     if not body.logprobs:
         return None
     tokens = written_tokens(written.slot, prompt.pieces.end_id)

@@ -25,7 +25,7 @@ from firth.serving.server.openai.log_probabilities import (
 from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, TextFormat, stops_of
 from firth.serving.server.openai.slots import check_top, reads_dialogues, slots_of
 from firth.serving.server.openai.writing import (
-    Progress,
+    SoFar,
     finished,
     mean_log_probability,
     slot_prompts,
@@ -165,7 +165,7 @@ def _slot_prompts(asked: _Asked) -> list[Any]:
 
 
 async def _whole(asked: _Asked) -> dict[str, Any]:
-    found: list[Progress] = []
+    found: list[SoFar] = []
     if asked.most:
         slots = slots_of(asked.version)
         found = await finished(slots, _slot_prompts(asked), stops_of(asked.body.stop))
@@ -189,7 +189,7 @@ def _usage(asked: _Asked, written: int) -> dict[str, int]:
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
-async def _choice(asked: _Asked, prompt: int, index: int, written: Progress | None) -> dict[str, Any]:
+async def _choice(asked: _Asked, prompt: int, index: int, written: SoFar | None) -> dict[str, Any]:
     """Returns a whole text; without any token where none was asked for."""
     text, echoed = asked.texts[prompt], list(asked.echoed[prompt])
     if written is None:
@@ -199,7 +199,7 @@ async def _choice(asked: _Asked, prompt: int, index: int, written: Progress | No
     return _made(asked, index, text + written.text, [*echoed, *kept], 0, written.finish_reason)
 
 
-async def _tokens(asked: _Asked, prompt: int, written: Progress, first: int) -> list[NamedToken]:
+async def _tokens(asked: _Asked, prompt: int, written: SoFar, first: int) -> list[NamedToken]:
     """Returns the tokens of a written text from a place on, if their log-probabilities are asked for."""
     if asked.body.logprobs is None:
         return []

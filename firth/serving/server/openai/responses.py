@@ -17,7 +17,7 @@ from firth.serving.server.openai.answering import Event, EventStream, Started, n
 from firth.serving.server.openai.chat import ChatPrompt, MessageBody, chat_prompt, reply_prompts
 from firth.serving.server.openai.parameters import Sampled, StreamOptions, TextFormat
 from firth.serving.server.openai.slots import reads_dialogues, slots_of
-from firth.serving.server.openai.writing import Progress, finished, writing
+from firth.serving.server.openai.writing import SoFar, finished, writing
 from firth.serving.server.pieces import Pieces
 
 _OBJECT = "response"
@@ -186,7 +186,7 @@ def _message(asked: _Asked, status: str, *parts: dict[str, Any]) -> dict[str, An
     }
 
 
-def _response(asked: _Asked, found: Progress | None) -> dict[str, Any]:
+def _response(asked: _Asked, found: SoFar | None) -> dict[str, Any]:
     """Returns the whole answer; without output while it is being written."""
     body, is_full = asked.body, found is not None and found.finish_reason == "length"
     status = "in_progress" if found is None else "incomplete" if is_full else "completed"

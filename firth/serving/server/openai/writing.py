@@ -12,7 +12,7 @@ from firth.serving.server.slot_queue import SlotQueue, SlotStream
 from firth.serving.slots.batcher import SlotPrompt, SlotText
 
 
-class Progress(NamedTuple):
+class SoFar(NamedTuple):
     """A text after one more token.
 
     Attributes:
@@ -107,7 +107,7 @@ def _check_values(described: Mapping[str, Any], values: Mapping[str, float]) -> 
 @contextlib.asynccontextmanager
 async def writing(
     slots: SlotQueue, prompts: Sequence[SlotPrompt], stops: Sequence[str]
-) -> AsyncIterator[AsyncIterator[Progress]]:
+) -> AsyncIterator[AsyncIterator[SoFar]]:
     """Gives each text after each of its tokens; the last time it has a reason to have finished.
 
     All slots are free again when the context ends.
@@ -120,7 +120,7 @@ async def writing(
     Raises:
         RequestError: 429 if not all of them have room in the queue.
     """
-    found: asyncio.Queue[Progress | Exception] = asyncio.Queue()
+    found: asyncio.Queue[SoFar | Exception] = asyncio.Queue()
     with contextlib.ExitStack() as given_up:
         for choice, prompt in enumerate(prompts):
             stream = slots.submit(prompt)
@@ -130,7 +130,7 @@ async def writing(
         yield _steps(found, len(prompts))
 
 
-async def _steps(found: "asyncio.Queue[Progress | Exception]", running: int) -> AsyncIterator[Progress]:
+async def _steps(found: "asyncio.Queue[SoFar | Exception]", running: int) -> AsyncIterator[SoFar]:
     while running:
         each = await found.get()
         if isinstance(each, Exception):
@@ -140,14 +140,14 @@ async def _steps(found: "asyncio.Queue[Progress | Exception]", running: int) -> 
 
 
 async def _follow(
-    choice: int, stream: SlotStream, cut: StopTexts, found: "asyncio.Queue[Progress | Exception]"
+    choice: int, stream: SlotStream, cut: StopTexts, found: "asyncio.Queue[SoFar | Exception]"
 ) -> None:
     sent = ""
     try:
         async for each in stream:
             text, is_stopped = cut.visible(each.text, bool(each.ended))
             reason = "stop" if is_stopped or each.ended == "end" else each.ended
-            found.put_nowait(Progress(choice, text, text[len(sent) :], each, reason))
+            found.put_nowait(SoFar(choice, text, text[len(sent) :], each, reason))
             sent = text
             if reason:
                 # Its slot is free for another text while the other choices are written.
@@ -159,13 +159,13 @@ async def _follow(
         found.put_nowait(error)
 
 
-async def finished(slots: SlotQueue, prompts: Sequence[SlotPrompt], stops: Sequence[str]) -> list[Progress]:
+async def finished(slots: SlotQueue, prompts: Sequence[SlotPrompt], stops: Sequence[str]) -> list[SoFar]:
     """Returns all texts, in the order of their prompts, when the last one has finished.
 
     Raises:
         RequestError: as `writing` does.
     """
-    last: dict[int, Progress] = {}
+    last: dict[int, SoFar] = {}
     async with writing(slots, prompts, stops) as steps:
         async for each in steps:
             last[each.choice] = each
