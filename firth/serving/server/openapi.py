@@ -51,7 +51,8 @@ def openapi(models: Models) -> dict[str, Any]:
     """
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {"/v1/models": {"get": _operation("Lists the models.", None)}}
-    addresses, able = list(_addresses()), {}
+    addresses = list(_addresses())
+    able: dict[str, list[str]] = {}
     for name in models.names:
         with models.lease(name) as version:
             paths |= _of_signatures(version, schemas)
@@ -105,7 +106,8 @@ def _of_signatures(version: ModelVersion, schemas: dict[str, Any]) -> dict[str, 
     described: Mapping[str, Any] = version.description.get("signatures", {})
     if not described:
         return {}
-    asked, given = [], []
+    asked: list[dict[str, str]] = []
+    given: list[dict[str, str]] = []
     for name, signature in described.items():
         for kind, tensors, where in (
             ("inputs", signature["inputs"], asked),
