@@ -68,6 +68,12 @@ ReloadSeconds = Annotated[
     float,
     typer.Option("--reload-seconds", min=0, help="Seconds between two looks for newer versions; 0: none."),
 ]
+DrainSeconds = Annotated[
+    float,
+    typer.Option(
+        "--drain-seconds", min=0, help="Most seconds in which taken requests are finished after SIGTERM."
+    ),
+]
 
 
 def _serve(
@@ -84,6 +90,7 @@ def _serve(
     request_bytes: RequestBytes = 4 * 2**20,
     request_seconds: RequestSeconds = 300.0,
     reload_seconds: ReloadSeconds = 5.0,
+    drain_seconds: DrainSeconds = 30.0,
     root: commands.Root = commands.DEFAULT_ROOT,
 ) -> None:
     """Serves exported models until it is interrupted.
@@ -105,6 +112,7 @@ def _serve(
         max_request_bytes=request_bytes,
         request_seconds=request_seconds,
         reload_seconds=reload_seconds,
+        drain_seconds=drain_seconds,
     )
     for model in started.models.names:
         status = started.models.status(model)[0]
@@ -128,7 +136,8 @@ def start(names: Sequence[str], root: pathlib.Path, **settings: object) -> "Serv
         import uvicorn  # noqa: F401
     except ImportError as error:
         fail(f"{error.name} is not installed; firth serve needs: pip install 'firth[serve]'")
-    from firth.serving.server.process import ServerError, ServerProcess, log_to_stderr
+    from firth.serving.server.logs import log_to_stream
+    from firth.serving.server.process import ServerError, ServerProcess
     from firth.serving.server.settings import ServerSettings
 
     sources = [_source(name, root) for name in names]
@@ -137,7 +146,7 @@ def start(names: Sequence[str], root: pathlib.Path, **settings: object) -> "Serv
             fail(f"two models have the name {source.name}; give one another: NAME=FOLDER", ExitCode.USAGE)
     # The loader that TF Serving has is deprecated in Python, and says so.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
-    log_to_stderr()
+    log_to_stream()
     try:
         return ServerProcess(sources, ServerSettings.model_validate(settings))
     except ServerError as error:

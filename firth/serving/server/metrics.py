@@ -32,7 +32,7 @@ class Metrics:
             "between_tokens_seconds", "Seconds from a token to the next.", _SECONDS, "model"
         )
 
-    def request(self, route: str, status: int, seconds: float) -> None:
+    def request(self, route: str, status: int | str, seconds: float) -> None:
         """Counts a request that was answered."""
         self._requests.labels(route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)

@@ -1,6 +1,7 @@
 """The models of a server: their versions on disk and in memory."""
 
 import contextlib
+import logging
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from firth.serving.exported_model import SAVED_MODEL, NoModelError, is_version, 
 from firth.serving.isolated_check import Loaded
 from firth.serving.server.batching import DynamicBatcher
 from firth.serving.server.errors import RequestError
+from firth.serving.server.logs import log
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.slot_queue import SlotQueue
@@ -118,6 +120,9 @@ class ModelVersion:
             self._loaded = Loaded(local)
             self.meta_graph = self._loaded.meta_graph
             self.signature_defs: Mapping[str, Any] = dict(self.meta_graph.signature_def)
+            # The loader's own ones, such as that of the initializer, begin so.
+            if all(each.startswith("__") for each in self.signature_defs):
+                raise ValueError(f"{path} has no signatures: nothing can be asked of this SavedModel")
             described = {**self.description["signatures"], **self.description["other_signatures"]}
             if missing := [each for each in described if each not in self.signature_defs]:
                 raise ValueError(f"{path}: firth.json describes {missing[0]}, which the SavedModel lacks")
@@ -269,6 +274,8 @@ class Models:
         self._held: dict[str, dict[int, _Held]] = {}
         self._statuses: dict[str, dict[int, VersionStatus]] = {}
         self._sources: dict[str, ModelSource] = {}
+        # Of each version that could not be loaded, its files at that time.
+        self._failed: dict[tuple[str, int], list[Any]] = {}
         self.reload(sources)
         for name, statuses in self._statuses.items():
             if not self._held[name]:
@@ -310,7 +317,7 @@ class Models:
 
     def is_available(self, name: str) -> bool:
         """Returns whether a model has a loaded version."""
-        return bool(self._held[name])
+        return bool(self._held.get(name))
 
     def _queues(self) -> Iterator[tuple[str, int, dict[str, int]]]:
         with self._changed:
@@ -370,14 +377,16 @@ class Models:
                 return
             raise
         for version, path in wanted.items():
-            failed_before = self._statuses[name].get(version, VersionStatus(version, "START")).error_code
-            if version in self._held[name] or failed_before:
+            # One that failed is tried again once its files are others: it may have been half-written.
+            if version in self._held[name] or self._failed.get((name, version)) == _stamps(path):
                 continue
+            stamps = _stamps(path)
             self._set(name, VersionStatus(version, "LOADING"))
             try:
                 loaded = ModelVersion(name, version, path, self._settings, self._metrics)
             except Exception as error:
-                self._set(name, VersionStatus(version, "END", 2, f"{path}: {error}"))
+                self._failed[name, version] = stamps
+                self._set(name, VersionStatus(version, "END", 2, _sentence(path, error)))
                 continue
             with self._changed:
                 self._held[name][version] = _Held(loaded)
@@ -397,6 +406,8 @@ class Models:
             self._set(name, VersionStatus(version, "END"))
 
     def _set(self, name: str, status: VersionStatus) -> None:
+        level = logging.ERROR if status.error_code else logging.INFO
+        log("version", level, model=name, **status._asdict())
         with self._changed:
             self._statuses[name] = {**self._statuses[name], status.version: status}
 
@@ -423,6 +434,18 @@ class Models:
         if version not in held:
             raise RequestError(f"{name} has no version {version}; {_versions(held)}", 404, "version")
         return held[version]
+
+
+def _stamps(path: str) -> list[Any]:
+    """Returns what changes when a file below a folder does."""
+    files = storage.files_below(path)
+    return [(each, *storage.stamp_of(os.path.join(path, each))) for each in files]
+
+
+def _sentence(path: str, error: Exception) -> str:
+    """Returns an error of loading in a line with the path, as TensorFlow's are longer."""
+    line = str(error).split("\n")[0].strip() or type(error).__name__
+    return line if path in line else f"{path}: {line}"
 
 
 def _versions(known: Mapping[int, Any]) -> str:

@@ -1,13 +1,14 @@
 """The process of a server: HTTP and gRPC until it is asked to end."""
 
+import asyncio
 import contextlib
-import logging
+import signal
 import socket
 import ssl
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
 from typing import Any
 
 import grpc
@@ -15,9 +16,10 @@ import uvicorn
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from firth.serving.server.app import ROOMS, Routes, make_app
+from firth.serving.server.grpc_calls import CallInterceptor
+from firth.serving.server.logs import log, log_failure
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.models import Models, ModelSource
-from firth.serving.server.requests import LOG, has_token
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.tensorflow_serving.grpc_services import add_services
 
@@ -64,17 +66,22 @@ class ServerProcess:
         self._ended = threading.Event()
         self.grpc_port: int | None = None
         self._health = health.HealthServicer()
-        self._grpc = None if settings.grpc_port is None else self._start_grpc(settings.grpc_port)
-        self._http = uvicorn.Server(
+        self._grpc = None if settings.grpc_port is None else self._start_grpc(settings.grpc_port, metrics)
+        self._http = _Http(
             uvicorn.Config(
                 make_app(self.models, settings, metrics, rooms),
+                http="h11",
+                ws="none",
+                loop="asyncio",
                 log_config=None,
                 access_log=False,
+                server_header=False,
                 lifespan="off",
                 ssl_certfile=settings.tls_certificate,
                 ssl_keyfile=settings.tls_key,
-                timeout_graceful_shutdown=int(settings.drain_seconds) or None,
-            )
+                timeout_graceful_shutdown=round(settings.drain_seconds),
+            ),
+            self._drain,
         )
 
     @property
@@ -86,16 +93,25 @@ class ServerProcess:
 
     def run(self) -> None:
         """Serves until SIGINT or SIGTERM, and then finishes what was taken."""
+        log("serving", address=self.address, grpc_port=self.grpc_port, models=list(self.models.names))
         with self._reloading():
             self._http.run(sockets=[self._socket])
-        self._health.enter_graceful_shutdown()
-        if self._grpc is not None:
-            self._grpc.stop(self._settings.drain_seconds).wait()
         self.models.close()
+        log("ended")
 
     def stop(self) -> None:
         """Ends `run` in another thread."""
         self._http.should_exit = True
+
+    async def _drain(self) -> None:
+        """Finishes the calls of gRPC, while HTTP finishes its requests."""
+        log("draining", seconds=self._settings.drain_seconds)
+        # No version is loaded any more.
+        self._ended.set()
+        self._health.enter_graceful_shutdown()
+        if self._grpc is not None:
+            stopped = self._grpc.stop(self._settings.drain_seconds)
+            await asyncio.get_running_loop().run_in_executor(None, stopped.wait)
 
     @contextlib.contextmanager
     def _reloading(self) -> Iterator[None]:
@@ -106,19 +122,22 @@ class ServerProcess:
             yield
         finally:
             self._ended.set()
+            if thread.ident is not None:
+                thread.join()
 
     def _reload(self) -> None:
         while not self._ended.wait(self._settings.reload_seconds):
             try:
                 self.models.reload()
-            except Exception:
-                LOG.exception("a look for newer versions failed")
+            except Exception as error:
+                # A bucket that is away for a moment ends nothing.
+                log_failure(error)
 
-    def _start_grpc(self, port: int) -> grpc.Server:
+    def _start_grpc(self, port: int, metrics: Metrics) -> grpc.Server:
         size = ("grpc.max_receive_message_length", self._settings.max_request_bytes)
         server = grpc.server(
             ThreadPoolExecutor(_GRPC_THREADS),
-            interceptors=[_TokenInterceptor(self._settings.token)],
+            interceptors=[CallInterceptor(self._settings, metrics)],
             # Two servers may not share a port in silence.
             options=[size, ("grpc.so_reuseport", 0)],
         )
@@ -126,7 +145,8 @@ class ServerProcess:
             add(server, self.models)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
-        address = f"{self._settings.host}:{port}"
+        host = self._settings.host
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         try:
             if self._settings.tls_certificate is None:
                 self.grpc_port = server.add_insecure_port(address)
@@ -134,6 +154,7 @@ class ServerProcess:
                 self.grpc_port = server.add_secure_port(address, self._credentials())
         except RuntimeError:
             self._socket.close()
+            self.models.close()
             raise ServerError(f"port {port} of {self._settings.host} is taken; choose another one") from None
         server.start()
         return server
@@ -160,6 +181,36 @@ class ServerProcess:
             raise ServerError(f"{certificate} or {key}: {error.strerror}") from None
 
 
+class _Http(uvicorn.Server):
+    """Uvicorn, which ends with status 0 after a signal, and drains gRPC at the same time."""
+
+    def __init__(self, config: uvicorn.Config, drain: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        super().__init__(config)
+        self._drain = drain
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Takes SIGINT and SIGTERM as requests to end."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {each: signal.signal(each, self._end) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        # The second Ctrl-C waits for nobody.
+        self.force_exit = self.should_exit and number == signal.SIGINT
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finishes what was taken."""
+        await asyncio.gather(self._drain(), super().shutdown(sockets))
+
+
 def _listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
@@ -173,30 +224,3 @@ def _listening(host: str, port: int) -> socket.socket:
     # client has acknowledged the headers.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
-
-
-class _TokenInterceptor(grpc.ServerInterceptor):
-    """Refuses calls without the token; health is open."""
-
-    def __init__(self, token: str | None) -> None:
-        self._token = token
-
-    def intercept_service(self, continuation: Any, details: Any) -> Any:
-        """Returns the handler of a call, or one that refuses it."""
-        given = dict(details.invocation_metadata).get("authorization", "")
-        if details.method.startswith("/grpc.health.") or has_token(given, self._token):
-            return continuation(details)
-
-        def refuse(request: Any, context: grpc.ServicerContext) -> None:
-            context.abort(grpc.StatusCode.UNAUTHENTICATED, "the metadata authorization bears no valid token")
-
-        return grpc.unary_unary_rpc_method_handler(refuse)
-
-
-def log_to_stderr() -> None:
-    """Writes the server's log to standard error, a JSON object a line."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    LOG.addHandler(handler)
-    LOG.setLevel(logging.INFO)
-    LOG.propagate = False

@@ -1,29 +1,27 @@
 """Every request over HTTP: its id, its token, its limits, its metrics and its line in the log."""
 
 import asyncio
+import contextlib
 import hmac
-import json
-import logging
-import re
 import time
-import uuid
-from typing import Any
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from firth.serving.server.errors import RequestError
+from firth.serving.server.logs import log, log_failure, request_id
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.playground import page
 from firth.serving.server.settings import ServerSettings
 
-LOG = logging.getLogger("firth.server")
 # Orchestrators ask these without a token, and browsers the page that asks for it.
 OPEN = ("/healthz", "/readyz", *page.open_paths())
-_ID_HEADER = b"x-request-id"
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_BEARER = "Bearer "
+# A client reads its refusal once its body is sent, so that a body that is too long is read on, up to a bound.
+_DISCARDED = 16
+# Status in logs and metrics of a request whose client went away.
+_GONE = 499
 
 
 def has_token(given: str, token: str | None) -> bool:
@@ -36,8 +34,9 @@ def has_token(given: str, token: str | None) -> bool:
     """
     if token is None:
         return True
-    own = given.removeprefix(_BEARER) if given.startswith(_BEARER) else ""
-    return hmac.compare_digest(own.encode(), token.encode())
+    scheme, _, own = given.partition(" ")
+    is_equal = hmac.compare_digest(own.strip().encode(errors="replace"), token.encode())
+    return scheme.lower() == "bearer" and is_equal
 
 
 class RequestMiddleware:
@@ -57,88 +56,155 @@ class RequestMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = dict(scope["headers"])
-        given = headers.get(_ID_HEADER, b"").decode("latin-1")
-        scope["request_id"] = given if _ID.fullmatch(given) else uuid.uuid4().hex
-        answer = _Answer(send, scope["request_id"])
-        begun = time.perf_counter()
+        await _Exchange(self._app, self._settings, scope, receive, send).run(self._metrics)
+
+
+class _Exchange:
+    """One request and its answer."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ServerSettings,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        self._app, self._settings = app, settings
+        self._scope, self._receive, self._send = scope, receive, send
+        self._headers = Headers(scope=scope)
+        self._id = request_id(self._headers.get("x-request-id"))
+        scope.setdefault("state", {})["request_id"] = self._id
+        self._status, self._received, self._sent = 0, 0, 0
+        self._began, self._is_read, self._is_done = time.monotonic(), asyncio.Event(), False
+        self._is_gone, self._is_late = False, False
+        self._work: asyncio.Task[None] | None = None
+
+    async def run(self, metrics: Metrics) -> None:
         try:
-            await self._answer(scope, receive, answer, headers)
+            given = self._headers.get("authorization", "")
+            if self._scope["path"] not in OPEN and not has_token(given, self._settings.token):
+                await self._refuse(RequestError("the header Authorization bears no valid token", 401))
+            elif self._declared() > self._settings.max_request_bytes:
+                await self._discard()
+            else:
+                await self._answer()
         finally:
-            self._count(scope, answer, time.perf_counter() - begun)
-
-    async def _answer(self, scope: Scope, receive: Receive, answer: "_Answer", headers: Any) -> None:
-        try:
-            if scope["path"] not in OPEN:
-                authorization = headers.get(b"authorization", b"").decode("latin-1")
-                if not has_token(authorization, self._settings.token):
-                    raise RequestError("the header Authorization bears no valid token", 401)
-            limited = _limited(receive, headers, self._settings.max_request_bytes)
-            await asyncio.wait_for(self._app(scope, limited, answer), self._settings.request_seconds)
-        except RequestError as error:
-            await self._refuse(scope, receive, answer, error)
-        except asyncio.TimeoutError:
-            seconds = f"{self._settings.request_seconds:g}"
-            await self._refuse(
-                scope, receive, answer, RequestError(f"no answer within {seconds} seconds", 504)
+            seconds = time.monotonic() - self._began
+            # The path itself may be anything.
+            route = getattr(self._scope.get("route"), "path", "unknown")
+            status = self._status if self._is_done else _GONE
+            metrics.request(route, status, seconds)
+            log(
+                "request",
+                request_id=self._id,
+                protocol="http",
+                method=self._scope["method"],
+                route=route,
+                status=status,
+                seconds=round(seconds, 6),
+                bytes_received=self._received,
+                bytes_sent=self._sent,
             )
-        except Exception:
-            LOG.exception("%s", json.dumps({"id": scope["request_id"], "event": "error"}))
-            await self._refuse(scope, receive, answer, RequestError("the server failed; see its log", 500))
 
-    async def _refuse(self, scope: Scope, receive: Receive, answer: "_Answer", error: RequestError) -> None:
-        # A stream that has begun can only be cut.
-        if not answer.status:
-            await refusal(scope["path"], error)(scope, receive, answer)
+    async def _answer(self) -> None:
+        refused: RequestError | None = None
+        seconds = self._settings.request_seconds
+        self._work = asyncio.ensure_future(self._app(self._scope, self._limited, self._counted))
+        watch = asyncio.ensure_future(self._watch())
+        late = asyncio.get_running_loop().call_later(seconds, self._end_late)
+        try:
+            await self._work
+        except asyncio.CancelledError:
+            if self._is_late:
+                refused = RequestError(f"the request took longer than {seconds:g} seconds", 504)
+            elif not self._is_gone:
+                raise
+        except RequestError as error:
+            refused = error
+        except Exception as error:
+            log_failure(error, request_id=self._id)
+            refused = RequestError(f"the server failed; its log has request {self._id}", 500)
+        finally:
+            late.cancel()
+            watch.cancel()
+        if refused is not None:
+            await self._refuse(refused)
 
-    def _count(self, scope: Scope, answer: "_Answer", seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", "unknown")
-        status = answer.status or 499
-        self._metrics.request(route, status, seconds)
-        line = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "id": scope["request_id"],
-            "method": scope["method"],
-            "route": route,
-            "status": status,
-            "seconds": round(seconds, 4),
-            "bytes": answer.bytes,
-        }
-        LOG.info("%s", json.dumps(line))
+    def _declared(self) -> int:
+        given = self._headers.get("content-length", "")
+        return int(given) if given.isdecimal() else 0
 
+    async def _discard(self) -> None:
+        """Refuses a request by the length that it declares."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._read_on(), self._settings.request_seconds)
 
-class _Answer:
-    """Sends an answer, and keeps its status and its size; 0 before it has begun."""
+    async def _read_on(self) -> None:
+        try:
+            while (await self._limited()).get("more_body"):
+                pass
+        except RequestError as error:
+            await self._refuse(error)
 
-    def __init__(self, send: Send, request_id: str) -> None:
-        self._send, self._id = send, request_id
-        self.status = self.bytes = 0
+    async def _watch(self) -> None:
+        """Ends the work for a client that goes away."""
+        await self._is_read.wait()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        if not self._is_done:
+            self._end_gone()
 
-    async def __call__(self, message: Message) -> None:
+    def _end_gone(self) -> None:
+        self._is_gone = True
+        if self._work is not None:
+            self._work.cancel()
+
+    def _end_late(self) -> None:
+        # A stream may take longer, as long as its client reads it and its texts have time.
+        if not self._status and self._work is not None:
+            self._is_late = True
+            self._work.cancel()
+
+    async def _limited(self) -> Message:
+        """Receives a part of the body; raises where it is longer than allowed."""
+        most = self._settings.max_request_bytes
+        # The body is over: what comes next is that the client is gone.
+        if self._is_read.is_set():
+            return await self._receive()
+        while True:
+            message = await self._receive()
+            self._received += len(message.get("body", b""))
+            is_over = not message.get("more_body", False)
+            if is_over:
+                self._is_read.set()
+            if self._received <= most:
+                return message
+            if is_over or self._received > _DISCARDED * most:
+                raise RequestError(f"the body has more than {most:,} bytes", 413)
+
+    async def _counted(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
-            message = {**message, "headers": [*message["headers"], (_ID_HEADER, self._id.encode())]}
-        self.bytes += len(message.get("body", b""))
-        await self._send(message)
+            self._status = message["status"]
+            MutableHeaders(scope=message)["x-request-id"] = self._id
+        elif message["type"] == "http.response.body":
+            self._sent += len(message.get("body", b""))
+        # A client that reads nothing of its answer is gone.
+        stalled = asyncio.get_running_loop().call_later(self._settings.request_seconds, self._end_gone)
+        try:
+            await self._send(message)
+        finally:
+            stalled.cancel()
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            self._is_done = True
 
-
-def _limited(receive: Receive, headers: Any, most: int) -> Receive:
-    """Returns the function that reads a body, which raises once it is too long."""
-    error = RequestError(f"the request has more than {most:,} bytes", 413)
-    length = headers.get(b"content-length", b"")
-    if length.isdigit() and int(length) > most:
-        raise error
-    read = 0
-
-    async def limited() -> Message:
-        nonlocal read
-        message = await receive()
-        read += len(message.get("body", b""))
-        if read > most:
-            raise error
-        return message
-
-    return limited
+    async def _refuse(self, error: RequestError) -> None:
+        # An answer that has begun can only be broken off.
+        if self._status:
+            return
+        answer = refusal(self._scope["path"], error)
+        with contextlib.suppress(OSError):
+            await answer(self._scope, self._receive, self._counted)
 
 
 def refusal(path: str, error: RequestError) -> JSONResponse:

@@ -1,0 +1,62 @@
+"""`firth serve` as a process of its own, and what it answers when it cannot start."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from tests.serving.slots.models import exported
+
+
+def test_a_server_is_asked_and_ends_with_status_0_after_sigterm(made_once, tmp_path):
+    shutil.copytree(exported(made_once), tmp_path / "tiny" / "7")
+    command = [sys.executable, "-m", "firth", "serve", f"small={tmp_path / 'tiny'}", "--port", "0"]
+    environment = {**os.environ, "FIRTH_SERVER_TOKEN": "secret"}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=environment, **pipes) as process:
+        line = process.stdout.readline()
+        assert line.startswith("small: version 7, http://127.0.0.1:")
+        address = line.split()[-1].removesuffix("/v1/models/small")
+        while httpx.get(f"{address}/readyz").status_code != 200:
+            pass
+        assert httpx.get(f"{address}/nowhere").status_code == 401
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate()
+    logged = [json.loads(each) for each in errors.splitlines() if each.startswith("{")]
+    assert process.returncode == 0
+    assert {each["event"] for each in logged} >= {"serving", "version", "request", "draining", "ended"}
+    assert "secret" not in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "named"),
+    [
+        (("absent",), 2, "no run absent"),
+        (("a=empty", "a=empty"), 2, "two models have the name a"),
+        (("empty",), 1, "empty"),
+        (("a=plain",), 1, "has no signatures"),
+        (("empty", "--tls-key", "key.pem"), 1, "together"),
+        (("empty", "--tls-key", "text.pem", "--tls-certificate", "text.pem"), 1, "text.pem"),
+    ],
+)
+def test_servers_that_cannot_start_name_the_reason_in_a_sentence(firth, tmp_path, arguments, code, named):
+    import tensorflow as tf
+
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "text.pem").write_text("no certificate")
+    if "a=plain" in arguments:
+        tf.saved_model.save(tf.Module(), str(tmp_path / "plain"))
+    result = firth("serve", *arguments, "--port", "0")
+    assert result.exit_code == code and named in result.output
+    assert result.output.count("error: ") == 1 and "Traceback" not in result.output
+
+
+def test_packages_that_are_not_installed_are_named(firth, monkeypatch):
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    result = firth("serve", "demo")
+    assert result.exit_code == 1 and "firth[serve]" in result.output
