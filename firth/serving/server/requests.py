@@ -6,7 +6,7 @@ import hmac
 import time
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -122,6 +122,9 @@ class _Exchange:
                 raise
         except RequestError as error:
             refused = error
+        except ClientDisconnect:
+            # Before its body was whole.
+            self._is_gone = True
         except Exception as error:
             log_failure(error, request_id=self._id)
             refused = RequestError(f"the server failed; its log has request {self._id}", 500)
@@ -141,11 +144,10 @@ class _Exchange:
             await asyncio.wait_for(self._read_on(), self._settings.request_seconds)
 
     async def _read_on(self) -> None:
-        try:
+        with contextlib.suppress(RequestError):
             while (await self._limited()).get("more_body"):
                 pass
-        except RequestError as error:
-            await self._refuse(error)
+        await self._refuse(self._too_long())
 
     async def _watch(self) -> None:
         """Ends the work for a client that goes away."""
@@ -166,6 +168,9 @@ class _Exchange:
             self._is_late = True
             self._work.cancel()
 
+    def _too_long(self) -> RequestError:
+        return RequestError(f"the body has more than {self._settings.max_request_bytes:,} bytes", 413)
+
     async def _limited(self) -> Message:
         """Receives a part of the body; raises where it is longer than allowed."""
         most = self._settings.max_request_bytes
@@ -181,7 +186,7 @@ class _Exchange:
             if self._received <= most:
                 return message
             if is_over or self._received > _DISCARDED * most:
-                raise RequestError(f"the body has more than {most:,} bytes", 413)
+                raise self._too_long()
 
     async def _counted(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -98,10 +98,11 @@ def test_limits_of_size_and_time_and_the_token(lines):
     assert client.get("/healthz").status_code == 200
 
 
-def test_the_work_for_a_client_that_goes_away_ends(lines):
+@pytest.mark.parametrize("body", [{"body": b"", "more_body": False}, {"body": b"half", "more_body": True}])
+def test_the_work_for_a_client_that_goes_away_ends(lines, body):
     ended = threading.Event()
     client, metrics = _client(ended)
-    messages = iter([{"type": "http.request", "body": b"", "more_body": False}, {"type": "http.disconnect"}])
+    messages = iter([{"type": "http.request", **body}, {"type": "http.disconnect"}])
     sent = []
 
     async def receive():
@@ -120,5 +121,6 @@ def test_the_work_for_a_client_that_goes_away_ends(lines):
         "root_path": "",
     }
     asyncio.run(client.app(scope, receive, send))
-    assert ended.is_set() and not sent
+    assert ended.is_set() is not body["more_body"] and not sent
+    assert [each["event"] for each in lines()] == ["request"]
     assert 'route="/slow/{rest}",status="499"' in metrics.text().decode()
