@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from firth import storage
 from firth.cli import commands
 from firth.cli.output import ExitCode, fail
 from firth.cli.runs_on_disk import RECIPE_FILE
+from firth.lazy import import_extra
 
 if TYPE_CHECKING:
     from firth.serving.server.models import ModelSource
     from firth.serving.server.process import ServerProcess
 
 _LIMITS = "Limits"
+_EXTRA = ("grpc", "grpc_health.v1", "prometheus_client", "starlette", "uvicorn")
 Names = Annotated[
     list[str],
     typer.Argument(
@@ -76,6 +79,10 @@ DrainSeconds = Annotated[
 ]
 
 
+class _ExtraError(Exception):
+    """Packages of the extra that are not installed."""
+
+
 def _serve(
     names: Names,
     host: Host = "127.0.0.1",
@@ -132,10 +139,9 @@ def start(names: Sequence[str], root: pathlib.Path, **settings: object) -> "Serv
         **settings: Values of `ServerSettings`.
     """
     try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        fail(f"{error.name} is not installed; firth serve needs: pip install 'firth[serve]'")
+        import_extra(_ExtraError, "serve", *_EXTRA)
+    except _ExtraError as error:
+        fail(str(error))
     from firth.serving.server.logs import log_to_stream
     from firth.serving.server.process import ServerError, ServerProcess
     from firth.serving.server.settings import ServerSettings
@@ -159,10 +165,12 @@ def _source(given: str, root: pathlib.Path) -> "ModelSource":
     name, named, path = given.partition("=")
     if not named:
         name, path = "", given
-    folder = next((each for each in (root / path, pathlib.Path(path)) if (each / RECIPE_FILE).exists()), None)
+    folder = next(
+        (each for each in (root / path, pathlib.Path(path)) if storage.exists(each / RECIPE_FILE)), None
+    )
     if folder is not None:
         return ModelSource(name or folder.resolve().name, os.fspath(folder / "serving"))
-    if "://" not in path and not pathlib.Path(path).is_dir():
+    if "://" not in path and not storage.is_folder(path):
         from firth.cli.runs_on_disk import find_run
 
         find_run(root, path)

@@ -15,6 +15,7 @@ import grpc
 import uvicorn
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from firth import storage
 from firth.serving.server.app import ROOMS, Routes, make_app
 from firth.serving.server.grpc_calls import CallInterceptor
 from firth.serving.server.logs import log, log_failure
@@ -162,7 +163,7 @@ class ServerProcess:
     def _credentials(self) -> grpc.ServerCredentials:
         contents = []
         for path in (self._settings.tls_key, self._settings.tls_certificate):
-            with open(str(path), "rb") as file:
+            with storage.open_file(str(path), "rb") as file:
                 contents.append(file.read())
         return grpc.ssl_server_credentials([tuple(contents)])
 
