@@ -6,6 +6,8 @@ import { completion } from "./server.js";
 
 // Names of OpenAI's API for parameters that have other names here.
 const NAMES = { max_new_tokens: "max_tokens" };
+// Parameters that the API does not have.
+const UNKNOWN = ["min_new_tokens"];
 // Parameters whose defaults are others there.
 const ALWAYS = ["max_new_tokens", "temperature", "seed"];
 
@@ -63,7 +65,8 @@ export function dialoguePart(model, name, slots) {
 class WritingForm {
   constructor(name, title, meaning, slots) {
     this.part = new Part(name, title, meaning);
-    this.knobs = new Knobs(slots.parameters);
+    const known = Object.entries(slots.parameters).filter(([each]) => !UNKNOWN.includes(each));
+    this.knobs = new Knobs(Object.fromEntries(known));
     this.stop = element("input", { type: "text", name: "stop", spellcheck: "false" });
     this.halt = element("button", { type: "button", name: "halt", hidden: true }, "Stop");
     this.halt.addEventListener("click", () => this.ending.abort());

@@ -1,0 +1,65 @@
+"""The part of the page in which a model with slots writes, in a browser."""
+
+import json
+
+import pytest
+
+from firth.serving import SlotPrompt
+from scripts.docs.browser import Browser, browser_path
+from tests.serving.server.playground.served import address
+from tests.serving.slots.models import batcher_of, exported
+
+pytestmark = pytest.mark.skipif(browser_path() is None, reason="there is no Chromium")
+PART = "document.querySelector('#generate')"
+PROMPT = "the cat"
+
+
+@pytest.fixture(scope="module")
+def page(made_once):
+    with address({"writer": exported(made_once)}) as found, Browser(400) as browser:
+        browser.open(found, f"{PART} !== null")
+        # On a narrow screen the parameters are closed.
+        browser.tab_to("#generate summary")
+        browser.press("Enter")
+        yield browser
+        assert not browser.messages
+
+
+def written(page) -> str:
+    page.press("Enter", modifier="control")
+    page.wait(f"!{PART}.hasAttribute('aria-busy') && {PART}.querySelector('.result').textContent")
+    assert page.value(f"{PART}.querySelector('.problem').textContent") == ""
+    return page.value(f"{PART}.querySelector('.written').textContent")
+
+
+def set_knob(page, name: str, value: float) -> None:
+    page.value(f"{PART}.querySelector('[name={name}]').focus()")
+    page.write(json.dumps(value))
+
+
+def test_knobs_have_the_defaults_and_ranges_of_the_model(page, made_once):
+    described = dict(batcher_of(made_once).described["parameters"])
+    del described["min_new_tokens"]
+    for name, each in described.items():
+        knob = f"{PART}.querySelector('[name={name}]')"
+        assert page.value(f"{knob}.valueAsNumber") == each["default"]
+        set_knob(page, name, each["least"] - 1)
+        assert not page.value(f"{knob}.checkValidity()"), name
+        set_knob(page, name, each["least"])
+        assert page.value(f"{knob}.checkValidity()") is not each["is_above"], name
+        set_knob(page, name, each["default"])
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"max_new_tokens": 4}, {"temperature": 0.9, "seed": 3, "max_new_tokens": 5}]
+)
+def test_text_is_that_of_the_slots(page, made_once, parameters):
+    for name, value in parameters.items():
+        set_knob(page, name, value)
+    page.tab_to("#generate [name=prompt]")
+    page.write(PROMPT)
+    found = written(page)
+    (expected,) = batcher_of(made_once).write([SlotPrompt(PROMPT, parameters)])
+    assert found == PROMPT + expected.text
+    status = page.value(f"{PART}.querySelector('[role=status]').textContent")
+    assert status.startswith(f"{len(expected.log_probabilities)} tokens in ")
