@@ -22,7 +22,17 @@ def render_page(**values: Any) -> str:
             of each figure), `sections` (id and title of each) and what the template `section_<id>.html.j2` of
             each section reads.
     """
-    return _template().render(**values)
+    return render_template(TEMPLATE, **values)
+
+
+def render_template(name: str, **values: Any) -> str:
+    """Returns a template of this package as HTML, all text escaped.
+
+    Args:
+        name: Name of its file.
+        **values: Values of the template.
+    """
+    return _environment().get_template(name).render(**values)
 
 
 def number(value: Any) -> str:
@@ -56,7 +66,7 @@ def count(value: Any) -> str:
 
 
 @functools.cache
-def _template() -> jinja2.Template:
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("firth.reports"),
         autoescape=True,
@@ -66,7 +76,7 @@ def _template() -> jinja2.Template:
     )
     environment.filters.update(number=number, count=count, bytes=bytes_text, seconds=seconds_text)
     environment.filters.update(shape_in_words=shape_in_words, valid=valid, weights_line=weights_line)
-    return environment.get_template(TEMPLATE)
+    return environment
 
 
 def tensorboard_command(folder: str) -> str:
