@@ -138,7 +138,7 @@ def _scores(
 ) -> "list[HarnessScore]":
     from firth.evaluation.harness import harness_arguments, read_harness
 
-    server = start([name], root, port=0, reload_seconds=0.0)
+    server = start([name], root, logs=False, port=0, reload_seconds=0.0)
     thread = threading.Thread(target=server.run)
     thread.start()
     model = server.models.names[0]

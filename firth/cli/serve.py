@@ -130,12 +130,13 @@ def _serve(
     started.run()
 
 
-def start(names: Sequence[str], root: pathlib.Path, **settings: object) -> "ServerProcess":
+def start(names: Sequence[str], root: pathlib.Path, logs: bool = True, **settings: object) -> "ServerProcess":
     """Returns a server of models that has loaded them; ends the command if it cannot.
 
     Args:
         names: Names and folders, as of the command.
         root: Folder of all runs.
+        logs: Whether a line is written on each request.
         **settings: Values of `ServerSettings`.
     """
     try:
@@ -152,7 +153,8 @@ def start(names: Sequence[str], root: pathlib.Path, **settings: object) -> "Serv
             fail(f"two models have the name {source.name}; give one another: NAME=FOLDER", ExitCode.USAGE)
     # The loader that TF Serving has is deprecated in Python, and says so.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
-    log_to_stream()
+    if logs:
+        log_to_stream()
     try:
         return ServerProcess(sources, ServerSettings.model_validate(settings))
     except ServerError as error:
