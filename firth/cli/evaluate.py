@@ -75,10 +75,9 @@ def _evaluate(
     given = [name] if other is None else [name, other]
     scores = [_scores(each, root, python, tasks, names, limit) for each in given]
     from firth.evaluation.harness import harness_rows
-    from firth.scores.bootstrap import Resampling
 
     try:
-        rows = harness_rows(scores, Resampling())
+        rows = harness_rows(scores)
     except ValueError as error:
         fail(str(error))
     said = {"models": given, "rows": [_as_json(row) for row in rows]}
@@ -113,18 +112,12 @@ def _python(given: str | None) -> str:
 
 def _tasks(folder: pathlib.Path, asked: Sequence[str] | None) -> list[str]:
     """Returns the names of the tasks in a folder, or of those that are asked for."""
-    import yaml
-
+    from firth.evaluation.harness import task_names
     from firth.recipes.base.errors import suggest
 
-    if not folder.is_dir():
+    if not storage.is_folder(folder):
         fail(f"--tasks {folder}: there is no such folder", ExitCode.USAGE)
-    known = []
-    for path in sorted(folder.glob("*.yaml")):
-        # Functions of Python that a task names are the harness's to load.
-        found = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
-        if isinstance(found, dict) and isinstance(found.get("task"), str):
-            known.append(found["task"])
+    known = task_names(os.fspath(folder))
     if not known:
         fail(f"--tasks {folder}: no file of it, *.yaml, has a task", ExitCode.USAGE)
     for each in asked or ():
@@ -203,7 +196,7 @@ def _keep(run: RunOnDisk, names: Sequence[str], rows: "Sequence[HarnessRow]", sa
 
     storage.write_json(os.fspath(run.directory / SCORES_FILE), said)
     report = run.directory / REPORT_FILE
-    if report.exists():
+    if storage.exists(report):
         page = with_harness(storage.read_text(os.fspath(report)), names, rows)
         storage.write_text(os.fspath(report), page)
         note(f"the table is in {report}#harness")

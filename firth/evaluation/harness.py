@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import yaml
 
 from firth import storage
 from firth.scores.bootstrap import Interval, Resampling
@@ -51,6 +52,21 @@ class HarnessRow(NamedTuple):
     examples: int | None
     values: tuple[Interval, ...]
     difference: Interval | None
+
+
+def task_names(folder: str) -> list[str]:
+    """Returns the names of the tasks in a folder of YAML files, sorted by file.
+
+    Args:
+        folder: Folder of the files.
+    """
+    found = []
+    for path in sorted(storage.glob(os.path.join(folder, "*.yaml"))):
+        # Functions of Python that a task names are the harness's to load.
+        read = yaml.load(storage.read_text(path), Loader=yaml.BaseLoader)
+        if isinstance(read, dict) and isinstance(read.get("task"), str):
+            found.append(read["task"])
+    return found
 
 
 def harness_arguments(
@@ -127,7 +143,9 @@ def _values(
     return found if is_mean else {}
 
 
-def harness_rows(models: Sequence[Sequence[HarnessScore]], resampling: Resampling) -> list[HarnessRow]:
+def harness_rows(
+    models: Sequence[Sequence[HarnessScore]], resampling: Resampling | None = None
+) -> list[HarnessRow]:
     """Returns the scores of one model or of two, with intervals by the bootstrap of examples.
 
     Two models are compared on the same resamples of the same examples, so that what is hard for both counts
@@ -135,7 +153,7 @@ def harness_rows(models: Sequence[Sequence[HarnessScore]], resampling: Resamplin
 
     Args:
         models: Scores of each model.
-        resampling: Level, number and seed of the resamples.
+        resampling: Level, number and seed of the resamples; None for the usual ones.
 
     Raises:
         ValueError: if two models were asked different examples.
@@ -144,9 +162,10 @@ def harness_rows(models: Sequence[Sequence[HarnessScore]], resampling: Resamplin
 
     >>> one = HarnessScore("pairs", "acc", 0.5, {"a": 1.0, "b": 0.0})
     >>> other = HarnessScore("pairs", "acc", 0.5, {"a": 1.0, "b": 0.0})
-    >>> harness_rows([[one], [other]], Resampling())[0].difference
+    >>> harness_rows([[one], [other]])[0].difference
     Interval(value=0.0, low=0.0, high=0.0)
     """
+    how = resampling or Resampling()
     first, *others = models
     rows = []
     for score in first:
@@ -163,8 +182,8 @@ def harness_rows(models: Sequence[Sequence[HarnessScore]], resampling: Resamplin
                 score.task,
                 score.metric,
                 len(score.examples) or None,
-                tuple(_interval(each, known, resampling) for each, known in zip(scores, values)),
-                _difference(scores, values, resampling) if others else None,
+                tuple(_interval(each, known, how) for each, known in zip(scores, values)),
+                _difference(scores, values, how) if others else None,
             )
         )
     return rows

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from firth.evaluation.harness import HarnessScore, harness_arguments, harness_rows, read_harness
+from firth.evaluation.harness import HarnessScore, harness_arguments, harness_rows, read_harness, task_names
 from firth.reports.harness import with_harness
-from firth.scores.bootstrap import Interval, Resampling
+from firth.scores.bootstrap import Interval
 
 
 def written(folder, right, f1=0.25):
@@ -42,17 +42,17 @@ def test_scores_are_read_with_the_values_of_their_examples(tmp_path):
 def test_two_models_are_compared_on_the_same_resamples(tmp_path):
     one = read_harness(written(tmp_path / "one", [1.0] * 30 + [0.0] * 10))
     other = read_harness(written(tmp_path / "other", [1.0] * 29 + [0.0] * 11, f1=0.5))
-    acc, f1, _ = harness_rows([one, other], Resampling())
+    acc, f1, _ = harness_rows([one, other])
     assert acc.examples == 40 and acc.difference.value == pytest.approx(0.025)
     # All but one example agree: paired, the difference is known far better than either score.
     assert acc.difference.low == 0 and acc.difference.high < 0.1 < acc.values[0].high - acc.values[0].low
     assert f1.examples is None and f1.difference == Interval(-0.25, -0.25, -0.25)
     with pytest.raises(ValueError, match="pairs: the models"):
-        harness_rows([one, read_harness(written(tmp_path / "third", [1.0]))], Resampling())
+        harness_rows([one, read_harness(written(tmp_path / "third", [1.0]))])
 
 
 def test_the_report_has_the_last_table_alone_and_escapes_names():
-    rows = harness_rows([[HarnessScore("<b>", "acc", 0.5, {"a": 1.0, "b": 0.0})]], Resampling())
+    rows = harness_rows([[HarnessScore("<b>", "acc", 0.5, {"a": 1.0, "b": 0.0})]])
     page = with_harness("<nav>\n</nav>\n</body>", ["demo"], rows)
     assert "&lt;b&gt;" in page and "<b>" not in page and page.count("<section>") == 1
     assert with_harness(page, ["demo"], []).count("<section>") == 1
@@ -63,3 +63,11 @@ def test_the_harness_is_asked_for_log_probabilities_of_ids():
     given = dict(each.split("=") for each in found[found.index("--model_args") + 1].split(","))
     assert given["tokenizer_backend"] == "remote" and given["max_length"] == "64"
     assert found[found.index("--tasks") + 1] == "a,b" and "--log_samples" in found
+
+
+def test_tasks_are_named_by_their_files(tmp_path):
+    (tmp_path / "b.yaml").write_text("task: second\nprocess_docs: !function utils.docs\n")
+    (tmp_path / "a.yaml").write_text("task: first\n")
+    (tmp_path / "group.yaml").write_text("group: both\ntask: [first, second]\n")
+    assert task_names(str(tmp_path)) == ["first", "second"]
+    assert task_names("examples/harness") == ["firth_blimp", "firth_blimp_permuted", "firth_translations"]
