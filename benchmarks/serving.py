@@ -5,10 +5,10 @@
     python -m benchmarks.serving generation                        # GPT-2 small's size, 1 and 8 clients
     python -m benchmarks.serving embed --torch-python PYTHON       # or FIRTH_TORCH_PYTHON=PYTHON
 
-Weights are random, and the peers read the same ones from firth's export. Texts are of one length, random words
-of the tokenizer. All servers are alive at the same time and are asked in turn, `--rounds` times; clients are
-threads of a process of their own, which keep their connections. Figures are of all rounds together. A row where
-torch is ahead is marked BEHIND. Memory is the peak of the server's process.
+Weights are random, and the peers read the same ones from firth's export. Texts are of one length, random
+words of the tokenizer. All servers are alive at once and are asked in turn, `--rounds` times; clients
+are threads of a process of their own, which keep their connections. Figures are of all rounds together. A row
+where torch is ahead is marked BEHIND. Memory is the peak of the server's process.
 
 `generation` asks `/v1/completions`, 32 tokens after prompts of 32: tokens/s of the server next to those of
 `ContinuousBatcher` alone in a process of its own, the time to the first token, and the time from the start of
@@ -106,7 +106,7 @@ def tokenizer_of_words():
 
     rng = random.Random(0)
     words = sorted({"".join(rng.choices("abcdefghijklmnopqrst", k=5)) for _ in range(WORDS)})
-    return WordPieceTokenizer(train_wordpiece({word: 1000 for word in words}, 4 * WORDS, 1)), words
+    return WordPieceTokenizer(train_wordpiece(dict.fromkeys(words, 1000), 4 * WORDS, 1)), words
 
 
 def make(task: str, size: str, folder: str) -> tuple[str, str, list[str]]:

@@ -1,7 +1,9 @@
-"""Clients of a server, in a process of their own: python -m benchmarks.workers.serving_clients < WORK
+"""Clients of a server, in a process of their own.
 
-The work is an object of JSON: `port`, `path`, `bodies` (each client takes the next one), `clients`, `seconds`. It prints
-the seconds of each answer and the whole.
+    python -m benchmarks.workers.serving_clients < WORK
+
+The work is an object of JSON: `port`, `path`, `bodies` (a client takes the next one), `clients`, `seconds`.
+It prints the seconds of each answer and the whole.
 """
 
 import http.client

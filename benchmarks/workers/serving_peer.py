@@ -3,8 +3,8 @@
     python -m benchmarks.workers.serving_peer FOLDER embed|classify torch|onnxruntime
 
 Requests that arrive while a batch is computed are computed together, by near length, padded to their longest:
-what users add to such a server. It answers `/v1/embeddings` and `/v1/classify` in the form that firth has, and
-prints its port.
+what users add to such a server. It answers `/v1/embeddings` and `/v1/classify` as firth does and prints its
+port.
 """
 
 import asyncio
