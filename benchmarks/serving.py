@@ -35,7 +35,7 @@ import time
 from collections.abc import Iterator
 
 SIZES = {
-    "small": {"model.layers": 4, "model.width": 256, "model.heads": 4, "model.feed_forward_width": 1024},
+    "small": {"model.layers": 4, "model.width": 256, "model.attention.heads": 4},
     "bert_base": {},
 }
 FIRTH = "firth"
