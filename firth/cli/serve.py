@@ -3,6 +3,7 @@
 import logging
 import os
 import pathlib
+import urllib.parse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -123,7 +124,8 @@ def _serve(
     )
     for model in started.models.names:
         status = started.models.status(model)[0]
-        typer.echo(f"{model}: version {status.version}, {started.address}/v1/models/{model}")
+        address = f"{started.address}/v1/models/{urllib.parse.quote(model, safe='')}"
+        typer.echo(f"{model}: version {status.version}, {address}")
     if started.grpc_port is not None:
         typer.echo(f"gRPC: {host}:{started.grpc_port}")
     typer.echo("Ctrl-C ends it, after the requests that were taken.")
@@ -149,6 +151,8 @@ def start(names: Sequence[str], root: pathlib.Path, logs: bool = True, **setting
 
     sources = [_source(name, root) for name in names]
     for source in sources:
+        if not source.name.isprintable():
+            fail(f"a model's name has characters that cannot be shown: {source.name!a}", ExitCode.USAGE)
         if sum(each.name == source.name for each in sources) > 1:
             fail(f"two models have the name {source.name}; give one another: NAME=FOLDER", ExitCode.USAGE)
     # The loader that TF Serving has is deprecated in Python, and says so.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -15,7 +16,7 @@ from firth.serving.server.metrics import Metrics
 from firth.serving.server.models import Models
 from firth.serving.server.openai import routes as openai
 from firth.serving.server.playground import page
-from firth.serving.server.requests import RequestMiddleware, refused
+from firth.serving.server.requests import RequestMiddleware, refusal, refused
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.tensorflow_serving import rest
 
@@ -64,9 +65,22 @@ def make_app(
         routes += room(models, settings)
     return Starlette(
         routes=routes,
-        exception_handlers={RequestError: refused},
+        exception_handlers={RequestError: refused, HTTPException: _unrouted},
         middleware=[Middleware(RequestMiddleware, settings=settings, metrics=counted)],
     )
+
+
+async def _unrouted(request: Request, error: Exception) -> Response:
+    """Answers a request of no address, or of another method, in the form of other refusals."""
+    assert isinstance(error, HTTPException)
+    method, path = request.method, request.url.path[:256]
+    if error.status_code == 405:
+        answer = refusal(path, RequestError(f"{path} is not asked by {method}", 405))
+    else:
+        problem = f"there is no address {path}; /openapi.json has those that there are"
+        answer = refusal(path, RequestError(problem, error.status_code))
+    answer.headers.update(error.headers or {})
+    return answer
 
 
 async def _healthy(request: Request) -> Response:

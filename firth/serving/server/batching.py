@@ -25,6 +25,7 @@ class _Asked:
         self.future: Future[dict[str, npt.NDArray[Any]]] = Future()
         self.found: list[dict[str, npt.NDArray[Any]] | None] = [None] * rows
         self.missing = rows
+        self.is_failed = False
         self.key = (
             signature,
             *((name, each.dtype.str[:2], each.shape[1:]) for name, each in sorted(inputs.items())),
@@ -125,28 +126,29 @@ class DynamicBatcher:
                 and first.length <= _NEAR * row.length
                 and row.length <= _NEAR * first.length
             ]
-            # A client that is gone needs no answer.
-            taken = [row for row in near if not row.asked.future.cancelled()][: self._max_rows]
+            # A client that is gone needs no answer, and a request of which rows have failed no other one.
+            taken = [row for row in near if not row.asked.future.done()][: self._max_rows]
             gone = {id(row) for row in taken}
             self._waiting = deque(
-                row for row in self._waiting if id(row) not in gone and not row.asked.future.cancelled()
+                row for row in self._waiting if id(row) not in gone and not row.asked.future.done()
             )
         return taken or self._next()
 
     def _compute(self, rows: Sequence[_Row]) -> None:
         try:
             found = self._outputs(rows)
+            parts = [{name: values[place] for name, values in found.items()} for place, _ in enumerate(rows)]
         except Exception as error:
             requests = list({id(row.asked): row.asked for row in rows}.values())
             if len(requests) == 1:
-                _fail(requests[0], error)
+                self._fail(requests[0], error)
                 return
             # A request that is wrong fails alone.
             for asked in requests:
                 self._compute([row for row in rows if row.asked is asked])
             return
-        for place, row in enumerate(rows):
-            self._deliver(row, {name: values[place] for name, values in found.items()})
+        for row, part in zip(rows, parts):
+            self._deliver(row, part)
 
     def _outputs(self, rows: Sequence[_Row]) -> dict[str, npt.NDArray[Any]]:
         self._on_batch(len(rows))
@@ -159,15 +161,25 @@ class DynamicBatcher:
         with self._changed:
             asked.found[row.number] = outputs
             asked.missing -= 1
-            is_whole = not asked.missing
-        if is_whole and asked.future.set_running_or_notify_cancel():
-            asked.future.set_result(_joined([each for each in asked.found if each is not None]))
+            if asked.missing:
+                return
+        try:
+            joined = _joined([each for each in asked.found if each is not None])
+        except Exception as error:
+            # The request is answered, and the thread lives on for others.
+            self._fail(asked, error)
+            return
+        if asked.future.set_running_or_notify_cancel():
+            asked.future.set_result(joined)
 
-
-def _fail(asked: _Asked, error: Exception) -> None:
-    # Other rows of the same request may have failed before.
-    if not asked.future.done() and asked.future.set_running_or_notify_cancel():
-        asked.future.set_exception(error)
+    def _fail(self, asked: _Asked, error: Exception) -> None:
+        # Other rows of the same request may have failed before, or fail now in another thread.
+        with self._changed:
+            if asked.is_failed or asked.future.done():
+                return
+            asked.is_failed = True
+        if asked.future.set_running_or_notify_cancel():
+            asked.future.set_exception(error)
 
 
 def _lengths(inputs: Arrays, rows: int) -> list[int]:

@@ -248,7 +248,7 @@ class _Held:
     """A version and the number of requests that use it."""
 
     def __init__(self, version: ModelVersion) -> None:
-        self.version, self.leases, self.is_leaving = version, 0, False
+        self.version, self.leases = version, 0
 
 
 class Models:
@@ -276,6 +276,8 @@ class Models:
         self._sources: dict[str, ModelSource] = {}
         # Of each version that could not be loaded, its files at that time.
         self._failed: dict[tuple[str, int], list[Any]] = {}
+        # Of versions that are not wanted any more, and that requests still use.
+        self._leaving: list[threading.Thread] = []
         self.reload(sources)
         for name, statuses in self._statuses.items():
             if not self._held[name]:
@@ -344,10 +346,14 @@ class Models:
     def reload(self, sources: Sequence[ModelSource] | None = None) -> None:
         """Loads the versions that are wanted and not there, and then lets go of those that are not wanted.
 
-        A version that cannot be loaded is not taken, its status says why, and what is served stays.
+        A version that cannot be loaded is not taken, its status says why, and what is served stays. One that
+        requests still use is let go once they are answered, which nothing else waits for.
 
         Args:
             sources: The models from now on; None for those that are served.
+
+        Raises:
+            NoModelError: if a model has no version, once the others have been looked at.
         """
         with self._reloading:
             if sources is not None:
@@ -356,16 +362,24 @@ class Models:
                     for each in sources:
                         self._held.setdefault(each.name, {})
                         self._statuses.setdefault(each.name, {})
+            failures: list[Exception] = []
             for source in list(self._sources.values()):
-                self._reload_one(source)
+                try:
+                    self._reload_one(source)
+                except Exception as error:
+                    failures.append(error)
             for name in [each for each in self._held if each not in self._sources]:
                 self._let_go(name, list(self._held[name]))
                 with self._changed:
                     del self._held[name], self._statuses[name]
+            if failures:
+                raise failures[0]
 
     def close(self) -> None:
         """Answers what was taken, and frees all models."""
         self.reload([])
+        for each in self._leaving:
+            each.join()
 
     def _reload_one(self, source: ModelSource) -> None:
         name = source.name
@@ -399,17 +413,35 @@ class Models:
             self._set(name, VersionStatus(version, "UNLOADING"))
             with self._changed:
                 held = self._held[name].pop(version)
-                # Requests that hold it are answered first.
-                while held.leases:
-                    self._changed.wait()
-            held.version.close()
+                is_used = held.leases > 0
+            if not is_used:
+                self._end(held)
+                continue
+            # A client that reads slowly keeps no other version from being taken.
+            self._leaving = [each for each in self._leaving if each.is_alive()]
+            self._leaving.append(threading.Thread(target=self._end, args=(held,), daemon=True))
+            self._leaving[-1].start()
+
+    def _end(self, held: _Held) -> None:
+        with self._changed:
+            # Requests that hold it are answered first.
+            while held.leases:
+                self._changed.wait()
+        held.version.close()
+        name, version = held.version.name, held.version.version
+        with self._changed:
+            status = self._statuses.get(name, {}).get(version)
+        # It may have been loaded again meanwhile.
+        if status is not None and status.state == "UNLOADING":
             self._set(name, VersionStatus(version, "END"))
 
     def _set(self, name: str, status: VersionStatus) -> None:
         level = logging.ERROR if status.error_code else logging.INFO
         log("version", level, model=name, **status._asdict())
         with self._changed:
-            self._statuses[name] = {**self._statuses[name], status.version: status}
+            # A model that is not served any more has none.
+            if name in self._statuses:
+                self._statuses[name] = {**self._statuses[name], status.version: status}
 
     def _source(self, name: str) -> ModelSource:
         if name not in self._sources:

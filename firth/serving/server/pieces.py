@@ -64,11 +64,7 @@ class Pieces:
         asked = {"text": np.array([text.encode()], object), "max_new_tokens": np.array([1], np.int32)}
         found = await computed(self._version, "tokenize", asked)
         if found["truncated"][0]:
-            raise RequestError(
-                f"{parameter}: the text has more tokens than the {self.longest} that the model reads",
-                400,
-                parameter,
-            )
+            raise self._too_long(parameter)
         ids = tuple(map(int, found["ids"][0, : found["length"][0]]))
         return ids or (self.end_id,)
 
@@ -85,7 +81,13 @@ class Pieces:
             elif part:
                 ids = await self.framed(part, parameter)
                 found += ids[len(self.before) : len(ids) - len(self.after)]
+            if len(found) > self.longest:
+                raise self._too_long(parameter)
         return tuple(found)
+
+    def _too_long(self, parameter: str) -> RequestError:
+        problem = f"the text has more tokens than the {self.longest} that the model reads"
+        return RequestError(f"{parameter}: {problem}", 400, parameter)
 
     def _split(self, text: str) -> list[str]:
         if self._is_special is None:

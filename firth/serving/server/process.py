@@ -59,15 +59,19 @@ class ServerProcess:
         self._socket = _listening(settings.host, settings.port)
         self.port: int = self._socket.getsockname()[1]
         metrics = Metrics()
+        self._ended = threading.Event()
+        self.grpc_port: int | None = None
+        self._health = health.HealthServicer()
+        self._grpc = None if settings.grpc_port is None else self._grpc_on(settings.grpc_port, metrics)
         try:
             self.models = Models(sources, settings, metrics)
         except (FileNotFoundError, ValueError) as error:
             self._socket.close()
+            if self._grpc is not None:
+                self._grpc.stop(None)
             raise ServerError(str(error)) from None
-        self._ended = threading.Event()
-        self.grpc_port: int | None = None
-        self._health = health.HealthServicer()
-        self._grpc = None if settings.grpc_port is None else self._start_grpc(settings.grpc_port, metrics)
+        if self._grpc is not None:
+            self._start(self._grpc)
         self._http = _Http(
             uvicorn.Config(
                 make_app(self.models, settings, metrics, rooms),
@@ -134,7 +138,8 @@ class ServerProcess:
                 # A bucket that is away for a moment ends nothing.
                 log_failure(error)
 
-    def _start_grpc(self, port: int, metrics: Metrics) -> grpc.Server:
+    def _grpc_on(self, port: int, metrics: Metrics) -> grpc.Server:
+        """Returns a server of gRPC that has its port, and answers nothing yet."""
         size = ("grpc.max_receive_message_length", self._settings.max_request_bytes)
         server = grpc.server(
             ThreadPoolExecutor(_GRPC_THREADS),
@@ -142,10 +147,6 @@ class ServerProcess:
             # Two servers may not share a port in silence.
             options=[size, ("grpc.so_reuseport", 0)],
         )
-        for add in SERVICES:
-            add(server, self.models)
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
-        self._health.set("", health_pb2.HealthCheckResponse.SERVING)
         host = self._settings.host
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         try:
@@ -155,10 +156,15 @@ class ServerProcess:
                 self.grpc_port = server.add_secure_port(address, self._credentials())
         except RuntimeError:
             self._socket.close()
-            self.models.close()
             raise ServerError(f"port {port} of {self._settings.host} is taken; choose another one") from None
-        server.start()
         return server
+
+    def _start(self, server: grpc.Server) -> None:
+        for add in SERVICES:
+            add(server, self.models)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        self._health.set("", health_pb2.HealthCheckResponse.SERVING)
+        server.start()
 
     def _credentials(self) -> grpc.ServerCredentials:
         contents = []

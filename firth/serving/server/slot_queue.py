@@ -2,6 +2,7 @@
 
 import asyncio
 import collections
+import contextlib
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -60,8 +61,8 @@ class SlotStream:
         loop, arrived = asyncio.get_running_loop(), asyncio.Event()
 
         def listen() -> None:
-            # The loop of a client that is gone may be closed.
-            if not loop.is_closed():
+            # The loop of a client that is gone may be closed, also between two lines.
+            with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(arrived.set)
 
         with self._changed:
@@ -93,6 +94,7 @@ class SlotQueue:
 
     Attributes:
         described: What the model says about its slots; see `firth.serving.exported_model.read_description`.
+        max_queued: Most texts that wait for a slot.
     """
 
     def __init__(
@@ -102,7 +104,7 @@ class SlotQueue:
         on_token: Callable[[float, bool], None] = lambda seconds, is_first: None,
     ) -> None:
         self.described: Mapping[str, Any] = batcher.described
-        self._batcher, self._max_queued, self._on_token = batcher, max_queued, on_token
+        self._batcher, self.max_queued, self._on_token = batcher, max_queued, on_token
         self._waiting: collections.deque[SlotStream] = collections.deque()
         self._written: dict[int, SlotStream] = {}
         self._changed = threading.Condition()
@@ -134,7 +136,7 @@ class SlotQueue:
         with self._changed:
             if self._is_closed:
                 raise RequestError("the model is being unloaded", 503)
-            if len(self._waiting) >= self._max_queued:
+            if len(self._waiting) >= self.max_queued:
                 raise RequestError(f"{len(self._waiting)} texts wait already; ask again later", 429)
             self._waiting.append(stream)
             self._changed.notify_all()

@@ -117,10 +117,12 @@ async def _tokenize(body: TokenizeBody, version: ModelVersion) -> dict[str, Any]
             "add_special_tokens",
         )
     ids = await (pieces.framed if is_framed else pieces.own)(body.prompt, "prompt")
-    names = await pieces.each_text([(ids[:place], each) for place, each in enumerate(ids)])
+    names = None
+    if body.return_token_strs:
+        names = await pieces.each_text([(ids[:place], each) for place, each in enumerate(ids)])
     return {
         "count": len(ids),
         "max_model_len": pieces.longest,
         "tokens": list(ids),
-        "token_strs": names if body.return_token_strs else None,
+        "token_strs": names,
     }

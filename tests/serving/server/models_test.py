@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pytest
 
+from firth.serving.exported_model import NoModelError
 from firth.serving.server.batching import DynamicBatcher
 from firth.serving.server.errors import RequestError
 from firth.serving.server.models import Models, ModelSource
@@ -58,4 +59,54 @@ def test_slots_of_a_server_write_what_the_generator_writes(made_once, tmp_path):
     shutil.copytree(path, tmp_path / "model" / "4")
     models.reload()
     assert [(each.version, each.state) for each in models.status("tiny")] == [(4, "AVAILABLE"), (3, "END")]
+    models.close()
+
+
+def test_a_request_in_several_batches_fails_once_and_an_answer_without_rows_ends_no_thread():
+    together = threading.Barrier(2)
+
+    def run(signature, inputs):
+        if signature == "scalar":
+            return {"length": np.array(1)}
+        if signature == "ragged":
+            # Rows of which one has no axis cannot be joined.
+            ragged = np.empty(len(inputs["text"]), object)
+            ragged[:] = [np.zeros([1] * (len(each) > 9)) for each in inputs["text"]]
+            return {"length": ragged}
+        if signature == "fail":
+            together.wait()
+            raise ValueError("both")
+        return {"length": np.array([len(each) for each in inputs["text"]])}
+
+    batcher = DynamicBatcher(run, 4, 100, 2)
+
+    def submit(signature, *texts):
+        return batcher.submit(signature, {"text": np.array(texts, object)})
+
+    for _ in range(20):
+        with pytest.raises(ValueError, match="both"):
+            submit("fail", b"a", b"b" * 50).result(10)
+    for signature in ("scalar", "scalar", "ragged", "ragged"):
+        with pytest.raises((IndexError, ValueError)):
+            submit(signature, b"a", b"b" * 50).result(10)
+    assert submit("length", b"a", b"b" * 50).result(10)["length"].tolist() == [1, 50]
+    assert all(each.is_alive() for each in batcher._threads)
+    batcher.close()
+
+
+def test_one_model_holds_up_no_other(made_once, tmp_path):
+    """Neither one whose folder has no version, nor one whose old version is read slowly."""
+    for name in ("first", "second"):
+        shutil.copytree(exported(made_once), tmp_path / name / "1")
+    sources = [ModelSource(name, str(tmp_path / name)) for name in ("first", "second")]
+    models = Models(sources, SETTINGS)
+    with models.lease("first") as leased:
+        (tmp_path / "first" / "1").rename(tmp_path / "first" / "2")
+        (tmp_path / "second" / "1").rename(tmp_path / "second" / "2")
+        (tmp_path / "none").mkdir()
+        with pytest.raises(NoModelError, match="none"):
+            models.reload([ModelSource("none", str(tmp_path / "none")), *sources])
+        assert [each.state for each in models.status("first")] == ["AVAILABLE", "UNLOADING"]
+        assert [each.state for each in models.status("second")] == ["AVAILABLE", "END"]
+        assert list(leased.slots.submit(SlotPrompt(PROMPTS[0], {"max_new_tokens": 2})))[-1].ended
     models.close()

@@ -38,7 +38,9 @@ def test_health_metrics_and_refusals(server):
         assert ready.headers["x-request-id"] == "mine"
         assert httpx.get(f"{server.address}/metrics").status_code == 401
         assert client.post("/metrics", content=b"x" * 1001).status_code == 413
-        assert client.get("/nowhere").status_code == 404
+        for path, status in (("/nowhere", 404), ("/v1/completions", 405), ("/tokenize", 405)):
+            refused = client.get(path)
+            assert refused.status_code == status and path in refused.json()["error"]["message"]
         text = client.get("/metrics").text
     assert 'status="401"} 1.0' in text and 'status="413"} 1.0' in text
     assert 'firth_queued_texts{model="tiny",version="1"} 0.0' in text
@@ -51,7 +53,8 @@ def test_grpc_health_is_open_and_ports_are_not_shared(server):
     with pytest.raises(ServerError, match=f"port {server.port} .* is taken"):
         ServerProcess([], ServerSettings(port=server.port))
     with pytest.raises(ServerError, match=f"port {server.grpc_port} .* is taken"):
-        ServerProcess([], ServerSettings(port=0, grpc_port=server.grpc_port))
+        # Before a model is looked for.
+        ServerProcess([ModelSource("m", "none")], ServerSettings(port=0, grpc_port=server.grpc_port))
 
 
 @pytest.mark.parametrize(

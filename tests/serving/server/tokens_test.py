@@ -42,6 +42,7 @@ def test_texts_to_tokens_and_back(made_once):
         ("/detokenize", {"tokens": [99]}, 400, "tokens"),
         ("/detokenize", {"tokens": [-1]}, 400, "tokens"),
         ("/tokenize", {"prompt": 7}, 400, "prompt"),
+        ("/tokenize", {"prompt": "[CLS]" * 20_000, "add_special_tokens": False}, 400, "prompt"),
         ("/tokenize", {"prompt": "a", "add_generation_prompt": True}, 400, "add_generation_prompt"),
         ("/tokenize", {"prompt": "a", "model": ENCODER}, 404, "model"),
         ("/tokenize", {"prompt": "a", "model": "writre"}, 404, "model"),

@@ -16,9 +16,15 @@ from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
 from firth.serving.server.models import Models, ModelVersion
 from firth.serving.server.openai.answering import Event, EventStream, Started, new_id
-from firth.serving.server.openai.log_probabilities import chat_form, named, within, written_tokens
+from firth.serving.server.openai.log_probabilities import (
+    NamedToken,
+    certain,
+    chat_form,
+    named,
+    written_tokens,
+)
 from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, TextFormat, stops_of
-from firth.serving.server.openai.slots import check_top, reads_dialogues, slots_of
+from firth.serving.server.openai.slots import check_room, check_top, reads_dialogues, slots_of
 from firth.serving.server.openai.writing import SoFar, finished, slot_prompts, writing
 from firth.serving.server.pieces import Pieces
 
@@ -168,6 +174,7 @@ async def chat_completions(request: Request, models: Models) -> Response:
     _check(body)
     with contextlib.ExitStack() as held:
         version = held.enter_context(models.lease(body.model))
+        check_room(slots_of(version), body.n or 1, "n")
         prompt = await chat_prompt(version, [each.message for each in body.messages], "messages")
         check_top(slots_of(version).described, body.top_logprobs or 0, "top_logprobs")
         if body.stream:
@@ -187,16 +194,17 @@ def _check(body: ChatBody) -> None:
 
 
 def _slot_prompts(body: ChatBody, prompt: ChatPrompt) -> list[Any]:
-    most = body.max_completion_tokens or body.max_tokens
-    return reply_prompts(body, prompt, most, body.n or 1)
+    name = "max_tokens" if body.max_completion_tokens is None else "max_completion_tokens"
+    return reply_prompts(body, prompt, (name, getattr(body, name)), body.n or 1)
 
 
-def reply_prompts(body: Sampled, prompt: ChatPrompt, most: int | None, choices: int) -> list[Any]:
+def reply_prompts(body: Sampled, prompt: ChatPrompt, most: tuple[str, int | None], choices: int) -> list[Any]:
     """Returns the prompts of replies, with as many tokens as there is room for where none is named."""
     described = slots_of(prompt.version).described
     seed = body.seed if body.seed is not None else secrets.randbits(62)
     longest = int(described["parameters"]["max_new_tokens"]["most"])
-    return slot_prompts(body, described, [prompt.ids], choices=choices, most=most or longest, seed=seed)
+    named_most = (most[0], most[1] or longest)
+    return slot_prompts(body, described, [prompt.ids], named_most, choices=choices, seed=seed)
 
 
 async def _whole(body: ChatBody, prompt: ChatPrompt) -> dict[str, Any]:
@@ -205,7 +213,7 @@ async def _whole(body: ChatBody, prompt: ChatPrompt) -> dict[str, Any]:
         {
             "index": each.choice,
             "message": {"role": "assistant", "content": each.text, "refusal": None},
-            "logprobs": await _scores(body, prompt, each, 0),
+            "logprobs": _formed(body, await _scores(body, prompt, each, 0, 0)),
             "finish_reason": each.finish_reason,
         }
         for each in found
@@ -214,14 +222,20 @@ async def _whole(body: ChatBody, prompt: ChatPrompt) -> dict[str, Any]:
     return {**_head(body, "chat.completion"), "choices": choices, "usage": _usage(prompt, written)}
 
 
-async def _scores(body: ChatBody, prompt: ChatPrompt, written: SoFar, first: int) -> dict[str, Any] | None:
+def _formed(body: ChatBody, tokens: Sequence[NamedToken]) -> dict[str, Any] | None:
+    return chat_form(tokens) if body.logprobs else None
+
+
+async def _scores(
+    body: ChatBody, prompt: ChatPrompt, written: SoFar, first: int, size: int
+) -> list[NamedToken]:
+    """Returns the tokens of a reply after the first ones, which have some number of characters."""
     if not body.logprobs:
-        return None
+        return []
     tokens = written_tokens(written.slot, prompt.pieces.end_id)
     before = [*prompt.ids, *(each.id for each in tokens[:first])]
     found = await named(prompt.pieces, before, tokens[first:], body.top_logprobs or 0)
-    is_cut = not first and len(written.text) < len(written.slot.text)
-    return chat_form(within(found, len(written.text)) if is_cut else found)
+    return certain(found, written, size)
 
 
 def _head(body: ChatBody, kind: str) -> dict[str, Any]:
@@ -239,7 +253,8 @@ async def _events(
     head, written = _head(body, "chat.completion.chunk"), 0
     has_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
     usage: dict[str, Any] = {"usage": None} if has_usage else {}
-    sent: dict[int, int] = {}
+    # Of each reply the number of tokens that were sent, and of their characters.
+    sent: dict[int, tuple[int, int]] = {}
 
     def event(choice: int, delta: Mapping[str, str], scores: Any = None, reason: str = "") -> Event:
         made = {"index": choice, "delta": delta, "logprobs": scores, "finish_reason": reason or None}
@@ -251,17 +266,19 @@ async def _events(
         ) as steps:
             async for each in steps:
                 if each.choice not in sent:
-                    sent[each.choice] = 0
+                    sent[each.choice] = (0, 0)
                     yield event(each.choice, {"role": "assistant", "content": ""})
-                count = len(each.slot.log_probabilities)
+                if not each.fresh and not each.finish_reason:
+                    continue
+                first, size = sent[each.choice]
+                tokens = await _scores(body, prompt, each, first, size)
+                sent[each.choice] = (first + len(tokens), size + sum(len(token.text) for token in tokens))
+                scores = _formed(body, tokens)
                 if each.fresh:
-                    scores = await _scores(body, prompt, each, sent[each.choice])
                     yield event(each.choice, {"content": each.fresh}, scores)
-                    written, sent[each.choice] = written + count - sent[each.choice], count
                 if each.finish_reason:
-                    rest = count - sent[each.choice]
-                    scores = await _scores(body, prompt, each, sent[each.choice]) if rest else None
-                    yield event(each.choice, {}, scores, each.finish_reason)
-                    written += rest
+                    rest = scores if tokens and not each.fresh else None
+                    yield event(each.choice, {}, rest, each.finish_reason)
+                    written += len(each.slot.log_probabilities)
         if has_usage:
             yield "", {**head, "choices": [], "usage": _usage(prompt, written)}

@@ -16,14 +16,14 @@ from firth.serving.server.models import Models, ModelVersion
 from firth.serving.server.openai.answering import Event, EventStream, Started, new_id
 from firth.serving.server.openai.log_probabilities import (
     NamedToken,
+    certain,
     completion_form,
     named,
     prompt_tokens,
-    within,
     written_tokens,
 )
 from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, TextFormat, stops_of
-from firth.serving.server.openai.slots import check_top, reads_dialogues, slots_of
+from firth.serving.server.openai.slots import check_room, check_top, reads_dialogues, slots_of
 from firth.serving.server.openai.writing import (
     SoFar,
     finished,
@@ -141,6 +141,8 @@ async def _prompts(
     if given == []:
         raise RequestError("prompt: it is an empty list", 400, "prompt")
     is_list = isinstance(given, list) and not isinstance(given[0], int)
+    # Before any of them is read.
+    check_room(slots_of(version), (len(given) if is_list else 1) * (body.best_of or body.n or 1), "prompt")
     prompts, texts = [], []
     for each in given if is_list else [given]:
         if isinstance(each, str):
@@ -159,9 +161,8 @@ async def _prompts(
 def _slot_prompts(asked: _Asked) -> list[Any]:
     seed = asked.body.seed if asked.body.seed is not None else secrets.randbits(62)
     described = slots_of(asked.version).described
-    return slot_prompts(
-        asked.body, described, asked.prompts, choices=asked.candidates, most=asked.most, seed=seed
-    )
+    most = ("max_tokens", asked.most)
+    return slot_prompts(asked.body, described, asked.prompts, most, choices=asked.candidates, seed=seed)
 
 
 async def _whole(asked: _Asked) -> dict[str, Any]:
@@ -195,8 +196,8 @@ async def _choice(asked: _Asked, prompt: int, index: int, written: SoFar | None)
     if written is None:
         return _made(asked, index, text, echoed, 0, "length")
     tokens = await _tokens(asked, prompt, written, 0)
-    kept = within(tokens, len(written.text)) if len(written.text) < len(written.slot.text) else tokens
-    return _made(asked, index, text + written.text, [*echoed, *kept], 0, written.finish_reason)
+    kept = [*echoed, *certain(tokens, written, 0)]
+    return _made(asked, index, text + written.text, kept, 0, written.finish_reason)
 
 
 async def _tokens(asked: _Asked, prompt: int, written: SoFar, first: int) -> list[NamedToken]:
@@ -221,7 +222,7 @@ async def _events(asked: _Asked, held: contextlib.ExitStack) -> AsyncGenerator[E
     options = asked.body.stream_options
     has_usage = options is not None and bool(options.include_usage)
     usage: dict[str, Any] = {"usage": None} if has_usage else {}
-    # Of each text the number of tokens that were sent, and the place of the next one's text.
+    # Of each text the number of tokens that were sent, and of their characters.
     sent: dict[int, tuple[int, int]] = {}
 
     def event(choice: dict[str, Any]) -> Event:
@@ -234,15 +235,15 @@ async def _events(asked: _Asked, held: contextlib.ExitStack) -> AsyncGenerator[E
                 prompt = index // asked.choices
                 text, reason = asked.texts[prompt], "" if asked.most else "length"
                 yield event(_made(asked, index, text, asked.echoed[prompt], 0, reason))
-                sent[index] = (0, len(text))
             async for each in steps:
                 if not each.fresh and not each.finish_reason:
                     continue
-                first, offset = sent.get(each.choice, (0, 0))
-                count = len(each.slot.log_probabilities)
-                tokens = await _tokens(asked, each.choice // asked.choices, each, first)
-                written += count - first
+                first, size = sent.get(each.choice, (0, 0))
+                prompt = each.choice // asked.choices
+                tokens = certain(await _tokens(asked, prompt, each, first), each, size)
+                written += len(each.slot.log_probabilities) if each.finish_reason else 0
+                offset = len(asked.texts[prompt]) + size
                 yield event(_made(asked, each.choice, each.fresh, tokens, offset, each.finish_reason))
-                sent[each.choice] = (count, offset + sum(len(token.text) for token in tokens))
+                sent[each.choice] = (first + len(tokens), size + sum(len(token.text) for token in tokens))
         if has_usage:
             yield "", {**head, "choices": [], "usage": _usage(asked, written)}

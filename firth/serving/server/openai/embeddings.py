@@ -9,7 +9,7 @@ import pydantic
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from firth.serving.server.asking import answers, has
+from firth.serving.server.asking import MOST_TEXTS, answers, has
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
 from firth.serving.server.models import Models, ModelVersion
@@ -66,6 +66,8 @@ async def _texts(body: EmbeddingBody, version: ModelVersion) -> list[str]:
     rows: Sequence[Any] = given if isinstance(given, list) and not _is_token(given[:1]) else [given]
     if not rows or not all(rows):
         raise RequestError("input: it is empty, or a text of it is", 400, "input")
+    if len(rows) > MOST_TEXTS:
+        raise RequestError(f"input: {len(rows):,} texts; at most {MOST_TEXTS:,}", 400, "input")
     if isinstance(rows[0], str):
         return list(rows)
     if version.slots is None:

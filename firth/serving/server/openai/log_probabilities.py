@@ -9,6 +9,7 @@ from firth.serving.server.asking import computed
 from firth.serving.server.errors import RequestError
 from firth.serving.server.models import ModelVersion
 from firth.serving.server.openai.slots import signature_names
+from firth.serving.server.openai.writing import SoFar
 from firth.serving.server.pieces import Pieces
 from firth.serving.slots.batcher import SlotText
 
@@ -128,6 +129,18 @@ def within(tokens: Sequence[NamedToken], size: int) -> list[NamedToken]:
             found.append(each)
         place += len(each.text)
     return found
+
+
+def certain(tokens: Sequence[NamedToken], written: SoFar, sent: int) -> list[NamedToken]:
+    """Returns the tokens of a text that is cut at a stop, or may be, that begin in its certain part.
+
+    Args:
+        tokens: Tokens of the text from a place on.
+        written: The text.
+        sent: Number of characters before that place.
+    """
+    is_cut = len(written.text) < len(written.slot.text)
+    return within(tokens, len(written.text) - sent) if is_cut else list(tokens)
 
 
 def completion_form(tokens: Sequence[NamedToken], offset: int, has_top: bool) -> dict[str, Any]:

@@ -169,7 +169,8 @@ async def _prompt(body: ResponseBody, version: ModelVersion) -> ChatPrompt:
 
 
 def _slot_prompts(asked: _Asked) -> list[Any]:
-    return reply_prompts(asked.body, asked.prompt, asked.body.max_output_tokens, 1)
+    most = ("max_output_tokens", asked.body.max_output_tokens)
+    return reply_prompts(asked.body, asked.prompt, most, 1)
 
 
 def _part(text: str) -> dict[str, Any]:

@@ -29,6 +29,25 @@ def signature_names(version: ModelVersion) -> str:
     return ", ".join(sorted(each for each in version.signature_defs if not each.startswith("__")))
 
 
+def check_room(slots: SlotQueue, texts: int, parameter: str) -> None:
+    """Passes if so many texts of one request may wait at a time.
+
+    Args:
+        slots: Queue of the model's slots.
+        texts: Number of texts.
+        parameter: Name of the parameter that asks for them.
+
+    Raises:
+        RequestError: 400, since a request that has no room in an empty queue has none later.
+    """
+    if texts > slots.max_queued:
+        raise RequestError(
+            f"{parameter}: {texts:,} texts; a request has at most {slots.max_queued:,}, of all its prompts",
+            400,
+            parameter,
+        )
+
+
 def check_top(described: Mapping[str, Any], wanted: int, parameter: str) -> None:
     """Passes if slots give so many likeliest tokens.
 

@@ -11,6 +11,9 @@ from firth.serving.server.openai.parameters import Sampled, seed_of
 from firth.serving.server.slot_queue import SlotQueue, SlotStream
 from firth.serving.slots.batcher import SlotPrompt, SlotText
 
+# Number of tokens to write, as slots name it.
+_MOST = "max_new_tokens"
+
 
 class SoFar(NamedTuple):
     """A text after one more token.
@@ -69,7 +72,11 @@ def _begun(text: str, stop: str) -> int:
 
 
 def slot_prompts(
-    body: Sampled, described: Mapping[str, Any], prompts: Sequence[Sequence[int]], **wanted: int
+    body: Sampled,
+    described: Mapping[str, Any],
+    prompts: Sequence[Sequence[int]],
+    most: tuple[str, int],
+    **wanted: int,
 ) -> list[SlotPrompt]:
     """Returns the prompts of all choices, those of the first prompt first.
 
@@ -77,14 +84,15 @@ def slot_prompts(
         body: Parameters of the request.
         described: Description of the model's slots.
         prompts: Tokens of each prompt.
-        **wanted: `choices` after each prompt, `most` tokens of each, `seed` of the first choice.
+        most: Name and value of the parameter with the number of tokens to write.
+        **wanted: `choices` after each prompt, `seed` of the first choice.
 
     Raises:
         RequestError: for a parameter that the slots do not have.
     """
     values, biases = body.controls(described["parameters"]), body.biases(described)
-    values["max_new_tokens"] = wanted["most"]
-    _check_values(described["parameters"], values)
+    values[_MOST] = most[1]
+    _check_values(described["parameters"], values, most[0])
     return [
         SlotPrompt(
             parameters={**values, "seed": seed_of(wanted["seed"], choice)},
@@ -96,12 +104,14 @@ def slot_prompts(
     ]
 
 
-def _check_values(described: Mapping[str, Any], values: Mapping[str, float]) -> None:
+def _check_values(described: Mapping[str, Any], values: Mapping[str, float], most: str) -> None:
     try:
         values_of(described, values, 1)
     except ValueError as error:
-        name = str(error).partition(":")[0]
-        raise RequestError(str(error), 400, name) from None
+        name, _, problem = str(error).partition(":")
+        # As the client has named it.
+        name = most if name == _MOST else name
+        raise RequestError(f"{name}:{problem}", 400, name) from None
 
 
 @contextlib.asynccontextmanager

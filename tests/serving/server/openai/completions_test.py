@@ -223,3 +223,55 @@ def test_a_literal_answer(made_once):
 def test_all_slots_are_free_after_the_requests(made_once):
     with models_of(made_once).lease(WRITER) as version:
         assert (version.slots.active, version.slots.queued) == (0, 0)
+
+
+def test_a_stream_that_is_cut_has_the_tokens_of_the_whole_answer(made_once):
+    """Also where a stop begins within a token, and ends in a later one."""
+    client = client_of(made_once)
+    asked = {
+        "model": WRITER,
+        "prompt": ["the fox", "a cat"],
+        "max_tokens": 8,
+        "temperature": 0,
+        "logprobs": 1,
+    }
+    plain = client.completions.create(**asked)
+    stops = [plain.choices[0].text[size : size + 3] for size in range(4) if plain.choices[0].text[size:]]
+    assert stops
+    for stop in stops:
+        whole = client.completions.create(**asked, stop=stop)
+        streamed = {
+            each.index: {"text": "", "tokens": [], "token_logprobs": [], "text_offset": []}
+            for each in whole.choices
+        }
+        usage = None
+        for each in client.completions.create(
+            **asked, stop=stop, stream=True, stream_options={"include_usage": True}
+        ):
+            usage = each.usage or usage
+            for choice in each.choices:
+                streamed[choice.index]["text"] += choice.text
+                for name in ("tokens", "token_logprobs", "text_offset"):
+                    streamed[choice.index][name] += getattr(choice.logprobs, name)
+        for choice in whole.choices:
+            assert streamed[choice.index]["text"] == choice.text
+            for name in ("tokens", "token_logprobs", "text_offset"):
+                assert streamed[choice.index][name] == getattr(choice.logprobs, name), (stop, name)
+        assert usage.completion_tokens == whole.usage.completion_tokens
+
+
+@pytest.mark.parametrize(
+    "path, body, parameter",
+    [
+        ("completions", {"prompt": ["a"] * 3000}, "prompt"),
+        ("completions", {"prompt": ["a"] * 3, "n": 100}, "prompt"),
+        ("completions", {"prompt": "a", "max_tokens": 2**40}, "max_tokens"),
+        ("responses", {"input": "a", "max_output_tokens": 2**40}, "max_output_tokens"),
+    ],
+)
+def test_what_has_no_room_at_any_time_is_refused_under_the_name_that_the_client_gave(
+    made_once, path, body, parameter
+):
+    found = http_of(made_once).post(f"/v1/{path}", json={"model": WRITER, **body})
+    assert found.status_code == 400 and found.json()["error"]["param"] == parameter
+    assert parameter in found.json()["error"]["message"]

@@ -108,6 +108,8 @@ def test_what_a_model_of_texts_does_not_honour(made_once, parameter, value):
 class _Endless:
     """Streams of slots that write until they are cancelled; counts them."""
 
+    max_queued = 2
+
     def __init__(self, described):
         self.described, self.given, self.cancelled = described, 0, 0
 
