@@ -39,6 +39,7 @@ def test_a_server_is_asked_and_ends_with_status_0_after_sigterm(made_once, tmp_p
         (("absent",), 2, "no run absent"),
         (("a=empty", "a=empty"), 2, "two models have the name a"),
         (("empty",), 1, "empty"),
+        (("a\nb=empty",), 2, r"'a\nb'"),
         (("a=plain",), 1, "has no signatures"),
         (("empty", "--tls-key", "key.pem"), 1, "together"),
         (("empty", "--tls-key", "text.pem", "--tls-certificate", "text.pem"), 1, "text.pem"),

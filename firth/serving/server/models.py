@@ -187,11 +187,7 @@ class ModelVersion:
         if self._is_by_rows(signature) and len(sizes) == 1 and () not in sizes:
             return self._batcher.submit(signature, inputs)
         future: Future[Arrays] = Future()
-        future.set_running_or_notify_cancel()
-        try:
-            future.set_result(self.run(signature, inputs))
-        except Exception as error:
-            future.set_exception(error)
+        future.set_result(self.run(signature, inputs))
         return future
 
     def _is_by_rows(self, signature: str) -> bool:
@@ -276,7 +272,7 @@ class Models:
         self._sources: dict[str, ModelSource] = {}
         # Of each version that could not be loaded, its files at that time.
         self._failed: dict[tuple[str, int], list[Any]] = {}
-        # Of versions that are not wanted any more, and that requests still use.
+        # Threads that let go of versions which requests still use.
         self._leaving: list[threading.Thread] = []
         self.reload(sources)
         for name, statuses in self._statuses.items():
@@ -346,8 +342,8 @@ class Models:
     def reload(self, sources: Sequence[ModelSource] | None = None) -> None:
         """Loads the versions that are wanted and not there, and then lets go of those that are not wanted.
 
-        A version that cannot be loaded is not taken, its status says why, and what is served stays. One that
-        requests still use is let go once they are answered, which nothing else waits for.
+        A version that cannot be loaded is not taken, its status says why, and what is served stays. One in
+        use is let go once its requests are answered, which nothing else waits for.
 
         Args:
             sources: The models from now on; None for those that are served.
@@ -413,14 +409,12 @@ class Models:
             self._set(name, VersionStatus(version, "UNLOADING"))
             with self._changed:
                 held = self._held[name].pop(version)
-                is_used = held.leases > 0
-            if not is_used:
-                self._end(held)
-                continue
             # A client that reads slowly keeps no other version from being taken.
-            self._leaving = [each for each in self._leaving if each.is_alive()]
-            self._leaving.append(threading.Thread(target=self._end, args=(held,), daemon=True))
-            self._leaving[-1].start()
+            ending = threading.Thread(target=self._end, args=(held,), daemon=True)
+            ending.start()
+            if not held.leases:
+                ending.join()
+            self._leaving = [each for each in (*self._leaving, ending) if each.is_alive()]
 
     def _end(self, held: _Held) -> None:
         with self._changed:
@@ -429,8 +423,7 @@ class Models:
                 self._changed.wait()
         held.version.close()
         name, version = held.version.name, held.version.version
-        with self._changed:
-            status = self._statuses.get(name, {}).get(version)
+        status = self._statuses.get(name, {}).get(version)
         # It may have been loaded again meanwhile.
         if status is not None and status.state == "UNLOADING":
             self._set(name, VersionStatus(version, "END"))

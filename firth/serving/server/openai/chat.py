@@ -253,7 +253,7 @@ async def _events(
     head, written = _head(body, "chat.completion.chunk"), 0
     has_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
     usage: dict[str, Any] = {"usage": None} if has_usage else {}
-    # Of each reply the number of tokens that were sent, and of their characters.
+    # Numbers of tokens and of characters that were sent, by reply.
     sent: dict[int, tuple[int, int]] = {}
 
     def event(choice: int, delta: Mapping[str, str], scores: Any = None, reason: str = "") -> Event:

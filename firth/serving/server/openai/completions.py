@@ -222,7 +222,7 @@ async def _events(asked: _Asked, held: contextlib.ExitStack) -> AsyncGenerator[E
     options = asked.body.stream_options
     has_usage = options is not None and bool(options.include_usage)
     usage: dict[str, Any] = {"usage": None} if has_usage else {}
-    # Of each text the number of tokens that were sent, and of their characters.
+    # Numbers of tokens and of characters that were sent, by text.
     sent: dict[int, tuple[int, int]] = {}
 
     def event(choice: dict[str, Any]) -> Event:
