@@ -44,13 +44,13 @@ def request_id(given: str | None) -> str:
     return given if given is not None and _ID.fullmatch(given) else uuid.uuid4().hex
 
 
-def log_to_stream(stream: TextIO = sys.stderr) -> None:
+def log_to_stream(stream: TextIO | None = None) -> None:
     """Writes the logs to a stream.
 
     Args:
-        stream: The stream.
+        stream: The stream; None for standard error as it is now.
     """
-    handler = logging.StreamHandler(stream)
+    handler = logging.StreamHandler(sys.stderr if stream is None else stream)
     handler.setFormatter(_JsonLines())
     for name in (_LOGGER.name, "uvicorn.error"):
         logger = logging.getLogger(name)

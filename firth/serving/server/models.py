@@ -1,6 +1,7 @@
 """The models of a server: their versions on disk and in memory."""
 
 import contextlib
+import gc
 import logging
 import os
 import threading
@@ -421,8 +422,10 @@ class Models:
             # Requests that hold it are answered first.
             while held.leases:
                 self._changed.wait()
-        held.version.close()
         name, version = held.version.name, held.version.version
+        held.version.close()
+        # Graphs of TensorFlow are in circles of references, and hold their memory until those are found.
+        gc.collect()
         status = self._statuses.get(name, {}).get(version)
         # It may have been loaded again meanwhile.
         if status is not None and status.state == "UNLOADING":
