@@ -16,8 +16,8 @@ from firth.cli.runs_on_disk import RECIPE_FILE
 from firth.lazy import import_extra
 
 if TYPE_CHECKING:
-    from firth.serving.server.models import ModelSource
     from firth.serving.server.process import ServerProcess
+    from firth.serving.server.sources import ModelSource
 
 _LIMITS = "Limits"
 _EXTRA = ("grpc", "grpc_health.v1", "prometheus_client", "starlette", "uvicorn")
@@ -166,7 +166,7 @@ def start(names: Sequence[str], root: pathlib.Path, logs: bool = True, **setting
 
 
 def _source(given: str, root: pathlib.Path) -> "ModelSource":
-    from firth.serving.server.models import ModelSource
+    from firth.serving.server.sources import ModelSource
 
     name, named, path = given.partition("=")
     if not named:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from starlette.concurrency import run_in_threadpool
 
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import ModelVersion
+from firth.serving.server.versions import ModelVersion
 
 # Texts of one request.
 MOST_TEXTS = 2_048

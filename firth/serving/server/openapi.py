@@ -9,10 +9,11 @@ from starlette.routing import BaseRoute, Route
 
 from firth.serving.server.encoders.routes import ANSWERS as OF_ENCODERS
 from firth.serving.server.json_requests import Body
-from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.models import Models
 from firth.serving.server.openai.routes import ANSWERS as OF_OPENAI
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.tokens import BODIES as OF_TOKENS
+from firth.serving.server.versions import ModelVersion
 from firth.version import __version__
 
 _OPENAPI = "3.1.0"

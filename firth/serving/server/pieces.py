@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from firth.serving.server.asking import computed
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import ModelVersion
+from firth.serving.server.versions import ModelVersion
 
 # Tokens before one that say how it is written: a character has at most four bytes, and a word more pieces.
 _CONTEXT = 8

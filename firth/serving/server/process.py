@@ -20,8 +20,9 @@ from firth.serving.server.app import ROOMS, Routes, make_app
 from firth.serving.server.grpc_calls import CallInterceptor
 from firth.serving.server.logs import log, log_failure
 from firth.serving.server.metrics import Metrics
-from firth.serving.server.models import Models, ModelSource
+from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.sources import ModelSource
 from firth.serving.server.tensorflow_serving.grpc_services import add_services
 
 _GRPC_THREADS = 16

@@ -10,11 +10,12 @@ from starlette.routing import BaseRoute, Route
 from firth.serving.server.encoders.routes import only_model
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
-from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import while_connected
 from firth.serving.server.openai.slots import reads_dialogues, slots_of
 from firth.serving.server.pieces import Pieces
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.versions import ModelVersion
 
 
 class TokenizeBody(Body):

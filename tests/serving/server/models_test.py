@@ -9,8 +9,9 @@ import pytest
 from firth.serving.exported_model import NoModelError
 from firth.serving.server.batching import DynamicBatcher
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import Models, ModelSource
+from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.sources import ModelSource
 from firth.serving.slots.batcher import SlotPrompt
 from tests.generation.cases import PROMPTS
 from tests.serving.slots.models import exported, generator_of_exported

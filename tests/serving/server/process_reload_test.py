@@ -13,9 +13,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from firth.serving.server.models import ModelSource
 from firth.serving.server.process import ServerProcess
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.sources import ModelSource
 from firth.serving.slots.batcher import SlotPrompt
 from tests.serving.slots.models import exported
 

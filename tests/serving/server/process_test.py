@@ -8,9 +8,9 @@ import httpx
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from firth.serving.server.models import ModelSource
 from firth.serving.server.process import ServerError, ServerProcess
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.sources import ModelSource
 from tests.serving.slots.models import exported
 
 TOKEN = "a-token"

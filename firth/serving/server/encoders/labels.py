@@ -7,8 +7,8 @@ from typing import Any
 from firth.serving.server.asking import answers, has
 from firth.serving.server.encoders.bodies import ClassifyBody, FillMaskBody, TagBody
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import ModelVersion
 from firth.serving.server.openai.answering import new_id
+from firth.serving.server.versions import ModelVersion
 
 _PAIR = 2
 

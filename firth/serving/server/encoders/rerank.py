@@ -9,8 +9,8 @@ from firth.recipes.base.errors import suggest
 from firth.serving.server.asking import answers, has
 from firth.serving.server.encoders.bodies import RankBody
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import ModelVersion
 from firth.serving.server.openai.answering import new_id
+from firth.serving.server.versions import ModelVersion
 
 # Signatures that score a text for a query, the first that a model has.
 SIGNATURES = ("regress_pair", "classify_pair", "embed")

@@ -12,9 +12,10 @@ from firth.serving.server.encoders.labels import classify, fill_mask, tag
 from firth.serving.server.encoders.rerank import SIGNATURES, rerank
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
-from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import while_connected
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.versions import ModelVersion
 
 
 class EncoderAnswer(NamedTuple):

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from firth.recipes.tokenizers.chat_template import SYSTEM, order_problem
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
-from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import Event, EventStream, Started, new_id
 from firth.serving.server.openai.log_probabilities import (
     NamedToken,
@@ -27,6 +27,7 @@ from firth.serving.server.openai.parameters import Count, Sampled, Stops, Stream
 from firth.serving.server.openai.slots import check_room, check_top, reads_dialogues, slots_of
 from firth.serving.server.openai.writing import SoFar, finished, slot_prompts, writing
 from firth.serving.server.pieces import Pieces
+from firth.serving.server.versions import ModelVersion
 
 _MOST_TOP = 20
 

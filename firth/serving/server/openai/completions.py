@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import read_body
-from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import Event, EventStream, Started, new_id
 from firth.serving.server.openai.log_probabilities import (
     NamedToken,
@@ -32,6 +32,7 @@ from firth.serving.server.openai.writing import (
     writing,
 )
 from firth.serving.server.pieces import Pieces
+from firth.serving.server.versions import ModelVersion
 
 # Most tokens where a request does not name a number, as OpenAI's API has it.
 _MOST = 16

@@ -12,8 +12,9 @@ from starlette.responses import JSONResponse, Response
 from firth.serving.server.asking import MOST_TEXTS, answers, has
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
-from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.models import Models
 from firth.serving.server.pieces import Pieces
+from firth.serving.server.versions import ModelVersion
 
 
 class EmbeddingBody(Body):

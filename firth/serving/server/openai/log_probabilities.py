@@ -7,10 +7,10 @@ import numpy as np
 
 from firth.serving.server.asking import computed
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import ModelVersion
 from firth.serving.server.openai.slots import signature_names
 from firth.serving.server.openai.writing import SoFar
 from firth.serving.server.pieces import Pieces
+from firth.serving.server.versions import ModelVersion
 from firth.serving.slots.batcher import SlotText
 
 SCORE_TOKENS = "score_tokens"

@@ -12,13 +12,14 @@ from starlette.responses import JSONResponse, Response
 from firth.recipes.tokenizers.chat_template import SYSTEM, USER
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
-from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import Event, EventStream, Started, new_id
 from firth.serving.server.openai.chat import ChatPrompt, MessageBody, chat_prompt, reply_prompts
 from firth.serving.server.openai.parameters import Sampled, StreamOptions, TextFormat
 from firth.serving.server.openai.slots import reads_dialogues, slots_of
 from firth.serving.server.openai.writing import SoFar, finished, writing
 from firth.serving.server.pieces import Pieces
+from firth.serving.server.versions import ModelVersion
 
 _OBJECT = "response"
 

@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Route
 
 from firth import storage
 from firth.serving.server.json_requests import Body
-from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import while_connected
 from firth.serving.server.openai.chat import ChatBody, chat_completions
 from firth.serving.server.openai.completions import CompletionBody, completions
@@ -17,6 +17,7 @@ from firth.serving.server.openai.embeddings import EmbeddingBody, embeddings
 from firth.serving.server.openai.responses import ResponseBody, responses
 from firth.serving.server.openai.slots import reads_dialogues
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.versions import ModelVersion
 
 Answer = Callable[[Request, Models], Awaitable[Response]]
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import ModelVersion
 from firth.serving.server.slot_queue import SlotQueue
+from firth.serving.server.versions import ModelVersion
 
 
 def slots_of(version: ModelVersion) -> SlotQueue:

@@ -22,7 +22,7 @@ from tensorflow_serving.apis import (
 
 from firth.recipes.base.errors import suggest
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import Arrays, Models, ModelVersion
+from firth.serving.server.models import Models
 from firth.serving.server.tensorflow_serving.examples import serialized
 from firth.serving.server.tensorflow_serving.inference import (
     CLASSIFY,
@@ -43,6 +43,7 @@ from firth.serving.server.tensorflow_serving.messages import (
 )
 from firth.serving.server.tensorflow_serving.reload_config import reload_config
 from firth.serving.server.tensorflow_serving.tensors import array_of, check_inputs, proto_of
+from firth.serving.server.versions import Arrays, ModelVersion
 
 
 def add_services(server: grpc.Server, models: Models) -> None:

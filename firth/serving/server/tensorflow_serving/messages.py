@@ -10,7 +10,8 @@ from google.protobuf import json_format
 from tensorflow_serving.apis import get_model_metadata_pb2, get_model_status_pb2, model_pb2
 
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.models import Models
+from firth.serving.server.versions import ModelVersion
 
 SIGNATURE_DEF = "signature_def"
 

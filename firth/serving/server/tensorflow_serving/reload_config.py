@@ -6,7 +6,8 @@ from typing import Any
 from firth.recipes.base.errors import suggest
 from firth.serving.exported_model import NoModelError
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import Models, ModelSource
+from firth.serving.server.models import Models
+from firth.serving.server.sources import ModelSource
 
 _PLATFORM = "tensorflow"
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from firth.serving.server.models import Models, ModelVersion
+from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.tensorflow_serving.address import Address, read_address
 from firth.serving.server.tensorflow_serving.examples import read_input, serialized
@@ -25,6 +25,7 @@ from firth.serving.server.tensorflow_serving.json_text import read_object
 from firth.serving.server.tensorflow_serving.messages import leased, metadata_text, status_of, status_text
 from firth.serving.server.tensorflow_serving.predict_json import predict_text, read_predict, signature_of
 from firth.serving.server.tensorflow_serving.tensors import check_inputs
+from firth.serving.server.versions import ModelVersion
 
 T = TypeVar("T")
 

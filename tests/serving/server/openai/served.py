@@ -6,8 +6,9 @@ import openai
 from starlette.testclient import TestClient
 
 from firth.serving.server.app import make_app
-from firth.serving.server.models import Models, ModelSource
+from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.sources import ModelSource
 from tests.exported_model import exported_model
 from tests.serving.slots.models import exported
 

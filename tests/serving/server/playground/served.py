@@ -14,9 +14,10 @@ from starlette.testclient import TestClient
 from firth.serving.saved_model import export
 from firth.serving.server.app import make_app
 from firth.serving.server.metrics import Metrics
-from firth.serving.server.models import Models, ModelSource
+from firth.serving.server.models import Models
 from firth.serving.server.playground import page
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.sources import ModelSource
 from firth.serving.signature import Answer, Output, Signature
 from tests.exported_model import RECIPE, UNIGRAM_COUNTS, exported_model
 

@@ -21,9 +21,10 @@ from tensorflow_serving.apis import (
     regression_pb2,
 )
 
-from firth.serving.server.models import Models, ModelSource
+from firth.serving.server.models import Models
 from firth.serving.server.process import SERVICES
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.sources import ModelSource
 from tests.serving.server.tensorflow_serving.half_plus_two import write_half_plus_two
 
 NAME = "half_plus_two"

@@ -7,8 +7,9 @@ from google.protobuf import text_format
 from tensorflow_serving.config import model_server_config_pb2
 
 from firth.serving.server.errors import RequestError
-from firth.serving.server.models import Models, ModelSource
+from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.sources import ModelSource
 from firth.serving.server.tensorflow_serving.reload_config import reload_config
 from tests.serving.server.tensorflow_serving.half_plus_two import write_half_plus_two
 

@@ -6,8 +6,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from firth.serving.server.app import make_app
-from firth.serving.server.models import Models, ModelSource
+from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.sources import ModelSource
 from tests.serving.server.tensorflow_serving.half_plus_two import write_half_plus_two
 
 MODEL = "/v1/models/half_plus_two"

@@ -1,0 +1,69 @@
+"""Places of the versions of a model on disk, and their states."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from firth import storage
+from firth.serving.exported_model import SAVED_MODEL, NoModelError, is_version
+
+# As TF Serving names them.
+State = Literal["START", "LOADING", "AVAILABLE", "UNLOADING", "END"]
+
+
+class VersionStatus(NamedTuple):
+    """The state of a version.
+
+    Attributes:
+        version: Number of the version.
+        state: TF Serving's name of its state.
+        error_code: gRPC's number of the error for which it is not served; 0 without one.
+        error_message: The error.
+    """
+
+    version: int
+    state: State
+    error_code: int = 0
+    error_message: str = ""
+
+
+class ModelSource(NamedTuple):
+    """A model and where its versions are.
+
+    Attributes:
+        name: Name in requests.
+        path: Folder of a SavedModel, or a serving directory with a folder for each version.
+        versions: Versions that are served; empty for the newest ones.
+        newest: Number of the newest versions that are served where `versions` is empty; 0 for all.
+        labels: Versions by label.
+    """
+
+    name: str
+    path: str
+    versions: Sequence[int] = ()
+    newest: int = 1
+    labels: Mapping[str, int] = {}
+
+    def wanted(self) -> dict[int, str]:
+        """Returns the folders of the versions that are to be served, by version, as they are on disk now.
+
+        Raises:
+            NoModelError: if there is no folder, or no version in it.
+        """
+        if storage.exists(os.path.join(self.path, SAVED_MODEL)):
+            name = os.path.basename(os.path.abspath(self.path))
+            return {int(name) if is_version(name) else 1: self.path}
+        if not storage.is_folder(self.path):
+            raise NoModelError(f"there is no folder {self.path}: no model was pushed there")
+        names = filter(is_version, storage.list_folder(self.path))
+        # Pusher copies saved_model.pb last, so a version without it is still on its way.
+        found = {
+            int(name): os.path.join(self.path, name)
+            for name in names
+            if storage.exists(os.path.join(self.path, name, SAVED_MODEL))
+        }
+        if not found:
+            raise NoModelError(f"{self.path} holds no version of a model: none was pushed, or none is whole")
+        if self.versions:
+            return {version: path for version, path in found.items() if version in self.versions}
+        return {version: found[version] for version in sorted(found)[-self.newest :]}
