@@ -145,16 +145,16 @@ def start(names: Sequence[str], root: pathlib.Path, logs: bool = True, **setting
         import_extra(_ExtraError, "serve", *_EXTRA)
     except _ExtraError as error:
         fail(str(error))
-    from firth.serving.server.logs import log_to_stream
-    from firth.serving.server.process import ServerError, ServerProcess
-    from firth.serving.server.settings import ServerSettings
-
     sources = [_source(name, root) for name in names]
     for source in sources:
         if not source.name.isprintable():
             fail(f"a model's name has characters that cannot be shown: {source.name!a}", ExitCode.USAGE)
         if sum(each.name == source.name for each in sources) > 1:
             fail(f"two models have the name {source.name}; give one another: NAME=FOLDER", ExitCode.USAGE)
+    from firth.serving.server.logs import log_to_stream
+    from firth.serving.server.process import ServerError, ServerProcess
+    from firth.serving.server.settings import ServerSettings
+
     # The loader that TF Serving has is deprecated in Python, and says so.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     if logs:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.interop.errors import InteropError, check_folder
-from firth.recipes.reading.published_models import SIGNS, has_signs
+from firth.storage.published_models import SIGNS, has_signs
 
 
 @dataclasses.dataclass(frozen=True)

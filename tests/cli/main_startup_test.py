@@ -104,6 +104,9 @@ WRONG = {
     "export nothere --format hf": "is named 'nothere'",
     "export base --format bogus": "there is no format 'bogus'",
     "merge nothere x --name y": "is named 'nothere'",
+    "serve nothere": "no run nothere",
+    "playground nothere": "no run nothere",
+    "evaluate nothere --tasks absent": "lm-eval",
 }
 REFUSED = """
 import json, sys, time

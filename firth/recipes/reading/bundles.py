@@ -7,8 +7,8 @@ import pathlib
 from firth import storage
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.file_names import suggest_path
-from firth.recipes.reading.published_models import how_to_import
 from firth.recipes.run.base import RECIPE_FILE, TOKENIZER_FOLDER, WEIGHTS_FILE
+from firth.storage.published_models import how_to_import
 
 DEFAULT_ROOT = "firth-runs"
 ROOT_VARIABLE = "FIRTH_ROOT"

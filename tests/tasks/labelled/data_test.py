@@ -156,7 +156,7 @@ def test_a_csv_of_one_label_is_refused(tmp_path, task):
 
 
 def test_a_csv_of_other_labels_is_refused(tmp_path):
-    with pytest.raises(RefusedFileError, match=r"2 .*line 2: .*'1'.*bad, good"):
+    with pytest.raises(RefusedFileError, match=r"2 .*:2: .*'1'.*bad, good"):
         read(tmp_path, "a,1", "b,0")
 
 

@@ -210,7 +210,7 @@ def test_a_text_that_names_its_package_is_left_out(packages):
 
 def test_a_file_that_is_not_python_is_counted(packages):
     (name,) = packages(ships=MODULE + "def (")
-    with pytest.raises(RefusedFileError, match=r"1 records .*; line \d+: .*syntax"):
+    with pytest.raises(RefusedFileError, match=r"1 records .*:\d+: .*syntax"):
         read("summarise", (name,))
 
 

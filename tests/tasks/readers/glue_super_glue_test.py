@@ -136,7 +136,7 @@ def test_bad_lines_are_counted(name, line, reason, tmp_path):
     good = LINES[name][0] | ({"idx": 99} if name != "record" else {"idx": 98})
     found = read_file(name, write(tmp_path / "a", [json.dumps(line), json.dumps(good)]))
     assert [(each.reason, each.line) for each in found.rejected] == [(reason, 1)]
-    with pytest.raises(RefusedFileError, match=r"1 records .*line 1: "):
+    with pytest.raises(RefusedFileError, match=r"1 records .*:1: "):
         read_file(name, write(tmp_path / "b", [json.dumps(line)]))
 
 

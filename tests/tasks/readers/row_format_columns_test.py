@@ -249,7 +249,7 @@ def test_a_misspelt_id_column_or_role_is_refused(tmp_path):
     with pytest.raises(RefusedFileError, match=r"'idd' .*line 1; .*\bid\b"):
         read_columns(written(tmp_path, CSV), {"text": "text"}, id_column="idd")
     path = written(tmp_path, '{"text": "a", "label": "x"}\n', "a.jsonl")
-    with pytest.raises(RefusedFileError, match=r"line 1: .*'id'"):
+    with pytest.raises(RefusedFileError, match=r":1: .*'id'"):
         read_columns(path, {"text": "text"}, id_column="id")
     with pytest.raises(ValueError, match=r"'txt' .*; .*\btext\b"):
         read_columns(path, {"txt": "text"})
