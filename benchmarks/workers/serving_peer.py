@@ -84,7 +84,7 @@ class Batches:
         self._arrived = asyncio.Event()
 
     async def answer(self, texts: list[str]) -> list[np.ndarray]:
-        """Returns what the model says of some texts."""
+        """Returns the vector or the class probabilities of each text."""
         loop = asyncio.get_running_loop()
         asked = [(text, loop.create_future()) for text in texts]
         self._waiting += asked

@@ -43,7 +43,7 @@ class HarnessRow(NamedTuple):
         task: Name of the task.
         metric: Name of the metric.
         examples: Number of examples; None where they have no values.
-        values: Score of each model with its interval, whose ends are the value itself where there is none.
+        values: Score of each model with its interval; without one, both ends are the score.
         difference: Score of the first less that of the second, with its paired interval; None for one model.
     """
 
@@ -148,8 +148,7 @@ def harness_rows(
 ) -> list[HarnessRow]:
     """Returns the scores of one model or of two, with intervals by the bootstrap of examples.
 
-    Two models are compared on the same resamples of the same examples, so that what is hard for both counts
-    for none of them.
+    Two models are compared on the same resamples of the same examples, which cancels what is hard for both.
 
     Args:
         models: Scores of each model.

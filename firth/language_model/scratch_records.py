@@ -47,7 +47,7 @@ def naming_arguments(paths: Mapping[str, str]) -> Iterator[None]:
         paths: Path of the scratch file by the name of its argument.
 
     Raises:
-        ValueError: in the place of a ValueError that names such a file.
+        ValueError: instead of a ValueError that names such a file.
     """
     try:
         yield

@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _ROWS = (1, 2, 4, 8, 16, 32, 64, 128)
-# Of each model and version: its rows and texts that wait, and texts that are written.
+# Yields the name and version of each model, with its numbers of waiting rows, waiting texts and active slots.
 Queues = Callable[[], Iterator[tuple[str, int, dict[str, int]]]]
 
 

@@ -49,7 +49,7 @@ class Models:
         self._held: dict[str, dict[int, _Held]] = {}
         self._statuses: dict[str, dict[int, VersionStatus]] = {}
         self._sources: dict[str, ModelSource] = {}
-        # Of each version that could not be loaded, its files at that time.
+        # Files of each version that could not be loaded, as they were then.
         self._failed: dict[tuple[str, int], list[Any]] = {}
         # Threads that let go of versions which requests still use.
         self._leaving: list[threading.Thread] = []

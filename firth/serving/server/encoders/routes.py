@@ -71,7 +71,7 @@ def only_model(models: Models, can_answer: Callable[[ModelVersion], bool]) -> st
     """Returns the name of the one model that can answer a request that names none.
 
     Raises:
-        RequestError: 404 if there is none; 400 naming them if there are several.
+        RequestError: 404 if no model can answer; 400 with their names if several can.
     """
     found = []
     for name in models.names:
