@@ -111,6 +111,10 @@ SERVE = [
     "prometheus-client>=0.20",
 ]
 
+# Texts held to a schema: llguidance while they are written, outlines-core for schemas inside a model, which jsonschema
+# checks; it needs rfc3339-validator for the format date-time.
+STRUCTURED = ["llguidance>=1.6,<2", "outlines-core>=0.2.11,<0.3", "jsonschema>=4", "rfc3339-validator>=0.1.4"]
+
 EXTRAS_REQUIRE = {
     "s3": S3,
     "onnx": ONNX,
@@ -122,6 +126,7 @@ EXTRAS_REQUIRE = {
     # The second trainer, `training.backend: jax`.
     "jax": JAX,
     "serve": SERVE,
+    "structured": STRUCTURED,
     # `firth compile` writes Kubeflow's format. All of kfp needs another urllib3 than TFX.
     "kubeflow": KUBEFLOW,
     # tf-models-official pins TensorFlow, and has no release for the second stack's.
@@ -136,9 +141,10 @@ EXTRAS_REQUIRE = {
         *(f"{each}; {FIRST}" for each in ("moto[s3]>=5", "flask>=3", "flask-cors>=5")),
         "filelock>=3",
         "hypothesis>=6.100",
-        "jsonschema>=4",
+        "hypothesis-jsonschema>=0.23",
         *KUBEFLOW,
         *SERVE,
+        *STRUCTURED,
         # A client of `firth serve` that is not ours.
         "openai>=1",
         "httpx>=0.27",
