@@ -1,0 +1,1 @@
+"""Schemas, regular expressions and grammars that hold a text that is written."""
