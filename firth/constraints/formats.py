@@ -19,7 +19,7 @@ FORMATS: dict[str, str] = {
     "date-time": f"{_DATE}T{_TIME}",
     "uuid": _UUID,
 }
-"""By the name of a format of JSON Schema (2020-12, validation, section 7.3) the texts that are written for it.
+"""By the name of a format of JSON Schema (2020-12, validation, 7.3) the texts that are written for it.
 
 Each is valid; a few valid ones are not written: letters of other case, leap seconds, fractions of a second
 with more than nine digits.

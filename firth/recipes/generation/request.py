@@ -8,6 +8,7 @@ import pydantic
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.recipe_type import MAX_SIZE, Config
 from firth.recipes.base.types import configs_in, kinds_of
+from firth.recipes.generation.constraints import AnyConstraint
 from firth.recipes.generation.samplers import AnySampler, Greedy, Sampling
 
 _FINITE = pydantic.Field(ge=-1e4, le=1e4)
@@ -58,6 +59,10 @@ class GenerationRequest(Config):
     """Number added to the logit of a token, by the token as the vocabulary has it."""
     stop: tuple[Annotated[str, pydantic.Field(min_length=1)], ...] = ()
     """Texts before the first of which the written text ends."""
+    constraint: AnyConstraint | None = None
+    """Schema, regular expression, choices or grammar that the text is held to."""
+    finish: bool = False
+    """True to write only tokens after which the constraint can still be met within `max_new_tokens`."""
     seed: Annotated[int, _SEED] = 0
     """Seed of what is drawn; the same request with the same seed gives the same text."""
     log_probabilities: bool = False
@@ -71,6 +76,8 @@ class GenerationRequest(Config):
             raise ValueError(
                 f"min_new_tokens is {self.min_new_tokens}, more than max_new_tokens, {self.max_new_tokens}"
             )
+        if self.finish and self.constraint is None:
+            raise ValueError("finish needs a constraint that the text is to meet")
         return self
 
     @classmethod

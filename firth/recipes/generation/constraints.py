@@ -1,0 +1,57 @@
+"""Constraints that a written text is held to."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+
+import pydantic
+
+from firth.recipes.base.recipe_type import Config
+
+# Characters of white space in one place. Models write them without end where nothing bounds them.
+_MOST_WHITE_SPACE = 1_024
+WhiteSpace = Literal["compact", "single"] | Annotated[int, pydantic.Field(ge=1, le=_MOST_WHITE_SPACE)]
+
+
+class Constraint(Config):
+    """The base of the constraints of a written text."""
+
+    if TYPE_CHECKING:
+        kind: str
+
+
+class JsonSchema(Constraint):
+    """The text is JSON that is valid by a schema (draft 2020-12)."""
+
+    kind: Literal["json_schema"] = "json_schema"
+    json_schema: Mapping[str, Any] | bool
+    """The schema."""
+    white_space: WhiteSpace = "compact"
+    """White space between the parts of the JSON: `compact` for none, `single` for a space after `:` and `,`, or
+    the most characters in one place."""
+
+
+class Regex(Constraint):
+    """The whole text matches a regular expression, as Rust's crate `regex` reads it."""
+
+    kind: Literal["regex"] = "regex"
+    pattern: Annotated[str, pydantic.Field(min_length=1)]
+    """The regular expression, without look-around; it is anchored at both ends."""
+
+
+class Choices(Constraint):
+    """The text is one of some texts."""
+
+    kind: Literal["choices"] = "choices"
+    choices: Annotated[tuple[Annotated[str, pydantic.Field(min_length=1)], ...], pydantic.Field(min_length=1)]
+    """The texts."""
+
+
+class Grammar(Constraint):
+    """The text is written by a context-free grammar."""
+
+    kind: Literal["grammar"] = "grammar"
+    grammar: Annotated[str, pydantic.Field(min_length=1)]
+    """The grammar in Lark's notation, as llguidance reads it."""
+
+
+AnyConstraint = Annotated[Union[JsonSchema, Regex, Choices, Grammar], pydantic.Field(discriminator="kind")]
