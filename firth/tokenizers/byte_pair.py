@@ -63,6 +63,7 @@ class BytePairTokenizer(PieceTokenizer):
     kind = "bpe"
     keeps_spaces = True
     lowercase = False
+    _strips_first_space = False
 
     def __init__(
         self,
@@ -88,9 +89,6 @@ class BytePairTokenizer(PieceTokenizer):
     def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
         words = tf.strings.join([tf.where(after_space, " ", ""), words])
         return self.kernel(words, asked=self.special_texts)
-
-    def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
-        return tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
 
     @classmethod
     def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102

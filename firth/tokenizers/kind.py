@@ -3,7 +3,7 @@
 import abc
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,18 @@ import tensorflow as tf
 from firth.recipes.tokenizers.chat_template import ChatTemplate
 
 WordCounter = Callable[[Sequence[str]], Mapping[str, int]]
+
+
+class PieceBytes(NamedTuple):
+    """The bytes that each piece writes, in the order of the ids; None for special pieces and sentinels.
+
+    Attributes:
+        at_start: Bytes of a piece at the start of a text.
+        after: Bytes of a piece after another one, or where a text continues its prompt.
+    """
+
+    at_start: tuple[bytes | None, ...]
+    after: tuple[bytes | None, ...]
 
 
 class TokenizerKind(abc.ABC):
@@ -77,6 +89,11 @@ class TokenizerKind(abc.ABC):
             settings: Settings of the tokenizer.
         """
         return cls(pieces, **settings)  # type: ignore[call-arg]
+
+    @property
+    @abc.abstractmethod
+    def piece_bytes(self) -> PieceBytes:
+        """The bytes that each piece writes: joined, they are the text of `detokenize`."""
 
     @property
     def sentinel_ids(self) -> npt.NDArray[Any]:

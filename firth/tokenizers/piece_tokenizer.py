@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import keras_hub
 import numpy as np
@@ -17,7 +17,7 @@ from firth.tokenizers.graph.special_pieces import SpecialPieces
 from firth.tokenizers.graph.text_normalization import TextNormalization
 from firth.tokenizers.graph.vocabulary import Vocabulary
 from firth.tokenizers.graph.word_bounds import WordBounds
-from firth.tokenizers.kind import TokenizerKind
+from firth.tokenizers.kind import PieceBytes, TokenizerKind
 
 # Rows that published vocabularies keep free.
 _UNUSED = re.compile(r"[\[<]unused[_ ]?\d+[\]>]", re.IGNORECASE)
@@ -51,6 +51,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     """Module that encodes; an exported module has to keep a reference to it."""
     word_bounds: WordBounds
     """Bounds of words, as `word_starts` reads them."""
+    _strips_first_space: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         """Returns the texts of int [batch, pieces], dense or ragged, or int [pieces]."""
         joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
-        return tf.strings.regex_replace(joined, r"\A ", "")
+        return tf.strings.regex_replace(joined, r"\A ", "") if self._strips_first_space else joined
 
     def tokenize(
         self,
@@ -276,6 +277,24 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             piece.encode() if index in special else self._bytes_of(piece)
             for index, piece in enumerate(self._vocabulary.pieces)
         ]
+
+    @property
+    def piece_bytes(self) -> PieceBytes:
+        """The bytes that each piece writes, as `detokenize` writes them.
+
+        Example:
+
+        >>> from firth.tokenizers import WordPieceTokenizer
+        >>> tokenizer = WordPieceTokenizer("[PAD] [UNK] [CLS] [SEP] [MASK] fox ##es".split())
+        >>> tokenizer.piece_bytes.at_start[4:], tokenizer.piece_bytes.after[5:]
+        ((None, b'fox', b'es'), (b' fox', b'es'))
+        """
+        special = set(self.special_ids)
+        after = [None if id in special else text for id, text in enumerate(self._rendered.numpy().tolist())]
+        if not self._strips_first_space:
+            return PieceBytes(tuple(after), tuple(after))
+        at_start = [None if text is None else text.removeprefix(b" ") for text in after]
+        return PieceBytes(tuple(at_start), tuple(after))
 
     @staticmethod
     @abc.abstractmethod

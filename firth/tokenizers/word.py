@@ -17,7 +17,7 @@ from firth.tokenizers.graph.text_normalization import TextNormalization
 from firth.tokenizers.graph.vocabulary import check_pieces
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.graph.word_characters import BEGIN_WORD, END_WORD, sentence_characters, word_characters
-from firth.tokenizers.kind import TokenizerKind, WordCounter
+from firth.tokenizers.kind import PieceBytes, TokenizerKind, WordCounter
 from firth.tokenizers.piece_tokenizer import digest_of
 from firth.tokenizers.training.counting import count_words, ideograph_pattern
 
@@ -199,6 +199,13 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         )
         with tf.device("CPU"):
             return tf.strings.reduce_join(tf.gather(tf.constant(self._words), ids), axis=-1, separator=" ")
+
+    @property
+    def piece_bytes(self) -> PieceBytes:
+        """The bytes that each word writes: a space comes before all but the first."""
+        special = set(self.special_ids)
+        words = [None if id in special else word.encode() for id, word in enumerate(self._words)]
+        return PieceBytes(tuple(words), tuple(None if word is None else b" " + word for word in words))
 
     def get_vocabulary(self) -> list[str]:
         """Returns the words in the order of their ids."""

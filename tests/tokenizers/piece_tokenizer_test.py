@@ -1,5 +1,6 @@
 """What holds for every kind of tokenizer of pieces."""
 
+import itertools
 import json
 import pickle
 
@@ -14,6 +15,7 @@ from firth.tokenizers import (
     SentencePieceTokenizer,
     TokenizerMismatchError,
     WordPieceTokenizer,
+    WordTokenizer,
     count_byte_words,
     count_spaced_words,
     count_words,
@@ -24,6 +26,7 @@ from firth.tokenizers import (
     train_wordpiece,
 )
 from firth.tokenizers.graph.word_bounds import word_starts
+from firth.tokenizers.word import SPECIAL_WORDS
 from tests.tokenizers.golden.hard_strings import SPECIALS, STRINGS
 
 TEXTS = [
@@ -70,6 +73,27 @@ def test_words_are_tokenized_as_they_stand_in_their_text(tokenizer):
     assert text_again.replace(" ", "") == text.replace(" ", "")
     if tokenizer.kind != "wordpiece":
         assert text_again == text
+
+
+@pytest.mark.parametrize("make", [*MAKE.values(), lambda: WordTokenizer([*SPECIAL_WORDS, "the", "fox", "."])])
+def test_the_bytes_of_pieces_are_those_of_detokenized_texts(make):
+    tokenizer = make()
+    at_start, after = tokenizer.piece_bytes
+    special = {id for id, text in enumerate(after) if text is None}
+    assert special == {*tokenizer.special_ids, *tokenizer.sentinel_ids.tolist()}
+    assert special == {id for id, text in enumerate(at_start) if text is None}
+    ordinary = np.setdiff1d(np.arange(tokenizer.vocabulary_size()), list(special))
+    generator = np.random.default_rng(7)
+    rows = [generator.choice(ordinary, size) for size in generator.integers(1, 12, 200)]
+    # Where a text continues a prompt, its first space stays.
+    texts = tokenizer.detokenize(tf.ragged.constant([row.tolist() for row in rows], tf.int32)).numpy()
+    for row, text in zip(rows, texts):
+        assert at_start[row[0]] + b"".join(after[each] for each in row[1:]) == text
+    for prompt, row in itertools.pairwise(rows):
+        known, whole = tokenizer.detokenize(
+            tf.ragged.constant([[*prompt], [*prompt, *row]], tf.int32)
+        ).numpy()
+        assert b"".join(after[each] for each in row) == whole[len(known) :]
 
 
 def test_roles(tokenizer):

@@ -26,8 +26,8 @@ class JsonSchema(Constraint):
     json_schema: Mapping[str, Any] | bool
     """The schema."""
     white_space: WhiteSpace = "compact"
-    """White space between the parts of the JSON: `compact` for none, `single` for a space after `:` and `,`, or
-    the most characters in one place."""
+    """White space between the parts of the JSON: `compact` for none, `single` for a space after `:` and after
+    `,`, or the most characters in one place."""
 
 
 class Regex(Constraint):
