@@ -1,0 +1,179 @@
+"""Constraints that llguidance holds a text to while it is written."""
+
+import functools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher
+from firth.constraints.token_bytes import TokenBytes
+from firth.lazy import import_extra
+from firth.recipes.generation.constraints import Choices, Constraint, Grammar, JsonSchema, Regex
+
+# A value may follow one space, since pieces carry it.
+_OUTER = 'start: " "? @value'
+
+
+@functools.lru_cache(1)
+def _library() -> Any:
+    (library,) = import_extra(ConstraintError, "structured", "llguidance")
+    return library
+
+
+@functools.lru_cache(1)
+def _executor() -> Any:
+    return _library().LLExecutor()
+
+
+class _Vocabulary:
+    """A vocabulary in the form that llguidance reads."""
+
+    bos_token_id = None
+
+    def __init__(self, tokens: TokenBytes) -> None:
+        self.eos_token_id = tokens.end_id
+        self.tokens = [b"<%d>" % row if text is None else text for row, text in enumerate(tokens.texts)]
+        self.special_token_ids = [row for row, text in enumerate(tokens.texts) if text is None]
+
+        self._ids = {text: row for row, text in enumerate(tokens.texts) if text is not None}
+        self._longest = max(map(len, self._ids), default=0)
+
+    def __call__(self, text: bytes | str) -> list[int]:
+        """Returns the tokens of a stretch that llguidance forces: at each place the longest."""
+        rest, ids = text.encode() if isinstance(text, str) else text, []
+        while rest:
+            sizes = range(min(self._longest, len(rest)), 0, -1)
+            size = next((size for size in sizes if rest[:size] in self._ids), 0)
+            if not size:
+                break
+            ids.append(self._ids[rest[:size]])
+            rest = rest[size:]
+        return ids
+
+
+@functools.lru_cache(8)
+def _tokenizer(tokens: TokenBytes) -> Any:
+    library = _library()
+    return library.LLTokenizer(library.TokenizerWrapper(_Vocabulary(tokens)), n_vocab=len(tokens.texts))
+
+
+class LLGuidanceConstraint(CompiledConstraint):
+    """A constraint as llguidance has read it.
+
+    Args:
+        constraint: The constraint.
+        tokens: Bytes of the model's tokens.
+
+    Raises:
+        ConstraintError: for a constraint that llguidance refuses, with its reason, and without the extra
+            `structured`.
+    """
+
+    def __init__(self, constraint: Constraint, tokens: TokenBytes) -> None:
+        grammars = [{"lark_grammar": _OUTER}, {"name": "value", **_GRAMMARS[constraint.kind](constraint)}]
+        self._first = _library().LLMatcher(
+            _tokenizer(tokens), json.dumps({"grammars": grammars}), log_level=0
+        )
+        if self._first.is_error():
+            raise ConstraintError(f"{constraint.kind}: {_reason(self._first.get_error())}")
+
+    def new_matcher(self, most_tokens: int) -> "LLGuidanceMatcher":  # noqa: D102
+        return LLGuidanceMatcher(self._first.deep_copy())
+
+
+class LLGuidanceMatcher(Matcher):
+    """A text that llguidance follows.
+
+    Args:
+        inner: Matcher of llguidance.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    @property
+    def complete(self) -> bool:  # noqa: D102
+        return bool(self.inner.is_accepting())
+
+    def write_mask(self, words: npt.NDArray[np.int32]) -> None:  # noqa: D102
+        fill_in_parallel([(self, 0)], words[np.newaxis])
+
+    def accept(self, token: int) -> None:  # noqa: D102
+        if not self.inner.consume_token(token):
+            raise ConstraintError(f"the token {token} may not come here: {_reason(self.inner.get_error())}")
+
+    def take_back(self, count: int) -> None:  # noqa: D102
+        if count and not self.inner.rollback(count):
+            raise ConstraintError(f"{count} tokens cannot be taken back: {_reason(self.inner.get_error())}")
+
+    def copy(self) -> "LLGuidanceMatcher":  # noqa: D102
+        return LLGuidanceMatcher(self.inner.deep_copy())
+
+
+def fill_in_parallel(matchers: Sequence[tuple[LLGuidanceMatcher, int]], words: npt.NDArray[np.int32]) -> None:
+    """Writes the masks of several texts at once.
+
+    Args:
+        matchers: Matchers, each with the number of its row.
+        words: Words of the masks, int32 [texts, words], contiguous.
+
+    Raises:
+        ConstraintError: if a text cannot be followed within llguidance's limits.
+    """
+    if not matchers:
+        return
+    _executor().unsafe_compute_mask_ptr(
+        [(each.inner, row) for each, row in matchers], words.ctypes.data, words.strides[0], len(words)
+    )
+    for each, _ in matchers:
+        if each.inner.is_error():
+            raise ConstraintError(f"the text cannot be followed: {_reason(each.inner.get_error())}")
+
+
+def _json_grammar(constraint: JsonSchema) -> Mapping[str, Any]:
+    schema = constraint.json_schema
+    # The key `x-guidance` is read at the root alone.
+    root = {"allOf": [schema]} if isinstance(schema, bool) else schema
+    return {"json_schema": {**root, "x-guidance": _white_space_options(constraint.white_space)}}
+
+
+def _white_space_options(white_space: str | int) -> Mapping[str, Any]:
+    if white_space == "compact":
+        return {"whitespace_flexible": False}
+    if white_space == "single":
+        return {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+    return {"whitespace_flexible": True, "whitespace_pattern": rf"[\x20\x0A\x0D\x09]{{1,{white_space}}}"}
+
+
+def _regex_grammar(constraint: Regex) -> Mapping[str, Any]:
+    grammar = json.loads(_library().LLMatcher.grammar_from_regex(constraint.pattern))
+    return {"lark_grammar": grammar["grammars"][0]["lark_grammar"]}
+
+
+def _choices_grammar(constraint: Choices) -> Mapping[str, Any]:
+    return {"lark_grammar": f"start: {' | '.join(map(_quoted, constraint.choices))}"}
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _lark_grammar(constraint: Grammar) -> Mapping[str, Any]:
+    return {"lark_grammar": constraint.grammar}
+
+
+_GRAMMARS: Mapping[str, Callable[[Any], Mapping[str, Any]]] = {
+    "json_schema": _json_grammar,
+    "regex": _regex_grammar,
+    "choices": _choices_grammar,
+    "grammar": _lark_grammar,
+}
+"""By the kind of a constraint, its part of llguidance's grammar."""
+
+
+def _reason(error: str) -> str:
+    """Returns the first line of llguidance's error."""
+    return error.strip().partition("\n")[0]

@@ -1,0 +1,45 @@
+"""The bytes of a model's tokens, as constraints read them."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+
+class TokenBytes(NamedTuple):
+    """The bytes of a model's tokens after another token.
+
+    A piece with a space in front writes none at the start of a text, so that one space before a constrained
+    value is let through and is no part of it.
+
+    Attributes:
+        texts: Bytes of each row of the model's vocabulary; None for rows that are never let through: special
+            pieces, sentinels, and rows without a piece.
+        end_id: Id of the token that ends a text.
+    """
+
+    texts: tuple[bytes | None, ...]
+    end_id: int
+
+    @classmethod
+    def of(cls, tokenizer: Any, may_write: npt.NDArray[np.bool_], end_id: int) -> "TokenBytes":
+        """Returns the bytes of a tokenizer's pieces.
+
+        Args:
+            tokenizer: The tokenizer, a `TokenizerKind`.
+            may_write: True for rows of the model's vocabulary that it may write, bool [rows].
+            end_id: Id of the token that ends a text.
+        """
+        after: Sequence[bytes | None] = tokenizer.piece_bytes.after
+        texts = [
+            after[row] if may and row < len(after) and row != end_id else None
+            for row, may in enumerate(may_write)
+        ]
+        # A piece without text would be written without end.
+        return cls(tuple(text or None for text in texts), end_id)
+
+    @property
+    def mask_words(self) -> int:
+        """Number of int32 words of a mask of all tokens."""
+        return -(-len(self.texts) // 32)
