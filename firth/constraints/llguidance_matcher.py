@@ -128,9 +128,12 @@ def fill_in_parallel(matchers: Sequence[tuple[LLGuidanceMatcher, int]], words: n
     _executor().unsafe_compute_mask_ptr(
         [(each.inner, row) for each, row in matchers], words.ctypes.data, words.strides[0], len(words)
     )
-    for each, _ in matchers:
+    for each, row in matchers:
         if each.inner.is_error():
             raise ConstraintError(f"the text cannot be followed: {_reason(each.inner.get_error())}")
+        # llguidance lets the end come where it is stuck.
+        if each.inner.is_stopped() and not each.complete:
+            words[row] = 0
 
 
 def _json_grammar(constraint: JsonSchema) -> Mapping[str, Any]:

@@ -77,11 +77,18 @@ def fill_masks(matchers: Sequence[Matcher | None], words: npt.NDArray[np.int32])
     from firth.constraints.llguidance_matcher import LLGuidanceMatcher, fill_in_parallel
 
     parallel: list[tuple[LLGuidanceMatcher, int]] = []
+    first: dict[int, int] = {}
     for row, matcher in enumerate(matchers):
-        if matcher is None:
-            words[row] = -1
-        elif isinstance(matcher, LLGuidanceMatcher):
+        # Texts that are the same so far may share a matcher.
+        if matcher is None or first.setdefault(id(matcher), row) != row:
+            continue
+        if isinstance(matcher, LLGuidanceMatcher):
             parallel.append((matcher, row))
         else:
             matcher.write_mask(words[row])
     fill_in_parallel(parallel, words)
+    for row, matcher in enumerate(matchers):
+        if matcher is None:
+            words[row] = -1
+        elif first[id(matcher)] != row:
+            words[row] = words[first[id(matcher)]]

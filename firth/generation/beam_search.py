@@ -9,7 +9,7 @@ import tensorflow as tf
 from firth.generation.controls import Controls
 from firth.generation.penalties import Seen, adjusted
 from firth.generation.token_reader import Prompts, ReadRows, TokenReader, last_states
-from firth.generation.writer import AT_END, AT_LENGTH, RUNNING, DecodedTexts, Decoder
+from firth.generation.writer import AT_END, AT_LENGTH, RUNNING, DecodedTexts, Decoder, UnfinishedTexts
 from firth.recipes.generation.samplers import BeamSearch
 
 
@@ -195,6 +195,15 @@ class BeamSearcher(Decoder[Searching]):
         count = tf.where(ended != RUNNING, best.count[:, 0], 0)
         return DecodedTexts(best.ids[:, 0], best.log_probabilities[:, 0], count, ended, self.best(searching))
 
+    def unfinished(self, searching: Searching) -> UnfinishedTexts:
+        """Returns the tokens of each beam, of which those that came from another one are told by their first.
+
+        Args:
+            searching: Search as `start` or `go_on` returned it.
+        """
+        running = searching.running
+        return UnfinishedTexts(running.ids, running.count, running.scores > -float("inf"))
+
     def best(self, searching: Searching) -> Hypotheses:
         """Returns the best texts of each row that have ended, the best first, [batch, n_best].
 
@@ -242,6 +251,9 @@ class BeamSearcher(Decoder[Searching]):
         beams, size = self._sampler.beams, len(self._ruled_out)
         logits = tf.cast(logits, tf.float32) + self._ruled_out
         of_beams = controls.taken(tf.repeat(tf.range(tf.shape(searching.ended)[0]), beams))
+        if controls.mask.shape[2] != 0:
+            # Each beam is a text of its own.
+            of_beams = of_beams._replace(mask=tf.reshape(controls.mask, [-1, 1, controls.mask.shape[2]]))
         if beams == 1:
             # With one beam, transformers subtracts penalties from logits.
             proposed = tf.nn.log_softmax(adjusted(logits, of_beams, searching.seen, self._end_id))

@@ -32,6 +32,8 @@ class Controls(NamedTuple):
         bias_ids: Tokens with a bias, int32 [batch, biases]; 0 where a row has fewer.
         biases: Their biases, float32 [batch, biases]; 0 where a row has fewer.
         seeds: Two words of each row's seed, int32 [batch, 2].
+        mask: Tokens that may come next, int32 [batch, texts, words], for each of the texts that are written
+            side by side for a row; without words where no row has a constraint. See `mask_bits`.
     """
 
     most: tf.Tensor
@@ -48,6 +50,7 @@ class Controls(NamedTuple):
     bias_ids: tf.Tensor
     biases: tf.Tensor
     seeds: tf.Tensor
+    mask: tf.Tensor
 
     def taken(self, rows: tf.Tensor) -> "Controls":
         """Returns the rows of these numbers, in their order; a row may be taken several times.
@@ -99,6 +102,7 @@ def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Contro
         bias_ids=tf.constant(ids),
         biases=tf.constant(values),
         seeds=tf.constant(words),
+        mask=tf.zeros([len(requests), 1, 0], tf.int32),
     )
 
 
@@ -123,7 +127,35 @@ def neutral_controls(batch: tf.Tensor | int, most: int) -> Controls:
         bias_ids=tf.zeros([batch, 0], tf.int32),
         biases=tf.zeros([batch, 0]),
         seeds=tf.zeros([batch, 2], tf.int32),
+        mask=tf.zeros([batch, 1, 0], tf.int32),
     )
+
+
+def mask_words(vocabulary: int) -> int:
+    """Returns the number of words of 32 bits that hold a bit for each token.
+
+    Example:
+
+    >>> mask_words(33)
+    2
+    """
+    return -(-vocabulary // 32)
+
+
+def mask_bits(words: tf.Tensor, vocabulary: int) -> tf.Tensor:
+    """Returns True for tokens that a mask allows, bool [rows, vocabulary].
+
+    Args:
+        words: Masks, int32 [rows, words]: bit `id % 32` of word `id // 32` is set if the token may come.
+
+    Example:
+
+    >>> mask_bits(tf.constant([[5]]), 4).numpy().tolist()
+    [[True, False, True, False]]
+    """
+    shifted = tf.bitwise.right_shift(words[:, :, tf.newaxis], tf.range(32))
+    is_set = tf.bitwise.bitwise_and(shifted, 1) == 1
+    return tf.reshape(is_set, [-1, 32 * words.shape[1]])[:, :vocabulary]
 
 
 def _biases_by_id(biases: Mapping[str, float], tokenizer: Any) -> dict[int, float]:

@@ -1,5 +1,6 @@
 """The generator of Keras models: writes texts after prompts, in compiled graphs."""
 
+import functools
 import operator
 import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -7,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from firth.generation.constrained import ConstrainedBatch, Constraints
 from firth.generation.controls import Controls, controls_of
 from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
@@ -16,6 +18,7 @@ from firth.generation.text_generator import TextGenerator
 from firth.generation.token_reader import Prompts, TokenReader
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import load_model, read_recipe
+from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers.storage import AnyTokenizer, load_tokenizer
@@ -51,13 +54,29 @@ class Generator(TextGenerator):
         self.reader = reader_of(model, tokenizer, self.framing.start)
         self._made: dict[Any, Any] = {}
 
+    @functools.cached_property
+    def _constraints(self) -> Constraints:
+        return Constraints(self.framing)
+
+    def check(self, request: GenerationRequest) -> None:
+        """Raises an error if a request has a value that the model cannot honour.
+
+        Args:
+            request: Request to check.
+
+        Raises:
+            ValueError: if it cannot, naming the value.
+        """
+        super().check(request)
+        self._constraints.compiled(request)
+
     @property
     def predicts_prompt(self) -> bool:  # type: ignore[override]
         """True if it can return the probabilities of a prompt's tokens."""
         return self.reader.predicts_prompt
 
     def _shared(self, text: TextInProgress) -> Hashable:
-        return text.request.sampler.fixed
+        return (*text.request.sampler.fixed, text.request.constraint is None)
 
     def _blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
         """Writes texts whose samplers share a graph, and yields after each block of tokens."""
@@ -65,16 +84,26 @@ class Generator(TextGenerator):
         room = max(each.most for each in texts)
         controls = controls_of([each.request for each in texts], self.tokenizer)
         controls = controls._replace(most=tf.constant([each.most for each in texts], tf.int32))
-        decoding, start, go_on = self._functions(texts[0].request.sampler, prompts, controls, room)
+        sampler, held = texts[0].request.sampler, None
+        if texts[0].request.constraint is not None:
+            held = ConstrainedBatch(self._constraints, texts, sampler.beside)
+            controls = controls._replace(mask=tf.constant(held.mask))
+        decoding, start, go_on = self._functions(sampler, prompts, controls, room)
         writing, scores = start(prompts, controls, tf.constant(any(each.scores_prompt for each in texts)))
         looks = any(each.request.stop for each in texts)
-        steps = steps or (_BETWEEN_LOOKS if looks else room)
+        # A mask is that of the next token alone.
+        steps = 1 if held else steps or (_BETWEEN_LOOKS if looks else room)
         for row, text in enumerate(texts):
             text.take_prompt(scores[row].numpy())
         while True:
             written = tf.nest.map_structure(lambda each: each.numpy(), decoding.texts(writing))
             for row, text in enumerate(texts):
                 text.take(tf.nest.map_structure(operator.itemgetter(row), written))
+            if held is not None:
+                held.follow(*(each.numpy() for each in decoding.unfinished(writing)))
+                controls = controls._replace(mask=tf.constant(held.mask))
+                for row, text in enumerate(texts):
+                    text.end_stuck(held.is_stuck(row))
             yield
             if all(text.has_ended for text in texts):
                 return
@@ -87,9 +116,10 @@ class Generator(TextGenerator):
         """Returns the decoding of a sampler, and its graphs for such prompts, and texts up to some length."""
         room = 1 << (room - 1).bit_length()
         single = prompts.ids.shape[0] == 1
-        key = (*sampler.fixed, single, prompts.ids.shape[1], controls.biases.shape[1], room)
+        sizes = (prompts.ids.shape[1], controls.biases.shape[1], *controls.mask.shape[1:])
+        key = (*sampler.fixed, single, *sizes, room)
         if key not in self._made:
-            decoding = self._decoding(sampler)
+            decoding = self._decoding(sampler, is_free=not controls.mask.shape[2])
 
             def start(prompts: Prompts, controls: Controls, scores: tf.Tensor) -> tuple[Any, tf.Tensor]:
                 writing, states = decoding.start(prompts, controls, room)
@@ -98,8 +128,8 @@ class Generator(TextGenerator):
             self._made[key] = (decoding, _Graph(start, single), _Graph(decoding.go_on, single))
         return self._made[key]
 
-    def _decoding(self, sampler: Any) -> Any:
-        """Returns the decoder of a sampler; see `SAMPLERS`."""
+    def _decoding(self, sampler: Any, is_free: bool) -> Any:
+        """Returns the decoder of a sampler, for texts with constraints or free ones; see `SAMPLERS`."""
         framing = self.framing
         return SAMPLERS[sampler.kind](self.reader, framing.end_id, framing.may_write, sampler)
 

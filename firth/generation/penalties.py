@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from firth.generation.controls import Controls
+from firth.generation.controls import Controls, mask_bits
 from firth.generation.token_reader import Prompts, TokenReader
 
 
@@ -73,13 +73,15 @@ class Seen(NamedTuple):
 
 
 def adjusted(logits: tf.Tensor, controls: Controls, seen: Seen, end_id: int) -> tf.Tensor:
-    """Returns logits with biases and penalties, float32 [batch, vocabulary].
+    """Returns logits with biases, penalties and the constraint's mask, float32 [batch, vocabulary].
 
-    Tokens that may not follow get minus infinity. If no token may follow, the end may.
+    Tokens that may not follow get minus infinity. If no token may follow, the end may. Where penalties leave
+    no token that the constraint lets through, the constraint alone counts.
 
     Args:
         logits: float32 [batch, vocabulary].
     """
+    raw = logits
     logits = tf.cond(
         tf.reduce_any(controls.repetition_penalty != 1.0),
         lambda: _divided(logits, controls.repetition_penalty[:, tf.newaxis], seen.occurred),
@@ -97,11 +99,17 @@ def adjusted(logits: tf.Tensor, controls: Controls, seen: Seen, end_id: int) -> 
     )
     if controls.biases.shape[1] != 0:
         logits = tf.tensor_scatter_nd_add(logits, _pairs(controls.bias_ids), controls.biases)
-    return tf.cond(
+    logits = tf.cond(
         tf.reduce_any((controls.no_repeat_ngram_size > 0) | (seen.new < controls.min_new_tokens)),
         lambda: _without_ruled_out(logits, controls, seen, end_id),
         lambda: tf.identity(logits),
     )
+    if controls.mask.shape[2] == 0:
+        return logits
+    may_come = mask_bits(tf.reshape(controls.mask, [-1, controls.mask.shape[2]]), logits.shape[1])
+    left = tf.where(may_come, logits, -float("inf"))
+    nothing = tf.reduce_all(left == -float("inf"), axis=1, keepdims=True)
+    return tf.where(nothing & may_come, raw, left)
 
 
 def _without_ruled_out(logits: tf.Tensor, controls: Controls, seen: Seen, end_id: int) -> tf.Tensor:

@@ -11,7 +11,7 @@ from firth.generation.framing import FramedPrompt, PromptFraming
 from firth.generation.writer import AT_END, RUNNING, DecodedTexts
 from firth.recipes.generation.request import GenerationRequest
 
-END, LENGTH, STOP = "end", "length", "stop"
+END, LENGTH, STOP, STUCK = "end", "length", "stop", "stuck"
 
 
 class Generated(NamedTuple):
@@ -22,7 +22,8 @@ class Generated(NamedTuple):
         tokens: Pieces of all tokens that were written, the end among them. If a stop ended the text, they may
             continue after it.
         ids: Their ids.
-        ended: Why it ended: `end` (the model wrote the end), `stop` (a stop text came) or `length`.
+        ended: Why it ended: `end` (the model wrote the end), `stop` (a stop text came), `length`, or `stuck`
+            (no token can continue the text under its constraint).
         log_probabilities: Natural logarithms of the tokens' probabilities, among the tokens that may be
             written, before biases, penalties and the sampler; None unless asked for.
         prompt_tokens: Tokens of the prompt with its special ones.
@@ -30,6 +31,7 @@ class Generated(NamedTuple):
             the first; None unless asked for.
         score: Score by which a beam search chose the text; None for other samplers.
         others: The next best texts of a search with `n_best` above 1, the best first.
+        complete: True if the text meets its constraint, False if it was cut before; None without one.
     """
 
     text: str
@@ -41,6 +43,7 @@ class Generated(NamedTuple):
     prompt_log_probabilities: tuple[float | None, ...] | None
     score: float | None = None
     others: tuple["Generated", ...] = ()
+    complete: bool | None = None
 
 
 class TextInProgress:
@@ -90,6 +93,9 @@ class TextInProgress:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         # Before the end, the bytes of an incomplete character are held back.
         self._text = decoder.decode(self._framing.text(self.prompt, own), final=bool(ended != RUNNING))
+        if self.request.constraint is not None:
+            # Pieces carry a space, which is no part of a value.
+            self._text = self._text.removeprefix(" ")
         place = min((at for stop in self.request.stop if (at := self._text.find(stop)) >= 0), default=-1)
         if place >= 0:
             self._text, self._ended = self._text[:place], STOP
@@ -97,6 +103,11 @@ class TextInProgress:
             self._ended = END if ended == AT_END else LENGTH
         if several and self.has_ended:
             self._several = [*self._found(several)]
+
+    def end_stuck(self, is_stuck: bool) -> None:
+        """Ends a text that has not ended, if no token can continue it."""
+        if is_stuck and not self.has_ended:
+            self._ended = STUCK
 
     def _found(self, several: Any) -> Iterator[Generated]:
         """Yields the texts of a search, `Hypotheses` of one row, with their scores."""
@@ -130,6 +141,7 @@ class TextInProgress:
             self._scores if asked.log_probabilities else None,
             pieces(self.prompt.ids),
             self._prompt_scores if asked.prompt_log_probabilities else None,
+            complete=None if asked.constraint is None else self._ended == END,
         )
 
 

@@ -127,30 +127,3 @@ def padded(begun: Slots, slots: Any) -> Slots:
         return tf.pad(tensor, [(0, 0), *missing]) if any(size for _, size in missing) else tensor
 
     return tf.nest.map_structure(one, begun, slots)
-
-
-def mask_words(vocabulary: int) -> int:
-    """Returns the number of words of 32 bits that hold a bit for each token.
-
-    Example:
-
-    >>> mask_words(33)
-    2
-    """
-    return -(-vocabulary // 32)
-
-
-def mask_bits(words: tf.Tensor, vocabulary: int) -> tf.Tensor:
-    """Returns True for tokens that a mask allows, bool [slots, vocabulary].
-
-    Args:
-        words: Masks, int32 [slots, words]: bit `id % 32` of word `id // 32` is set if the token may come.
-
-    Example:
-
-    >>> mask_bits(tf.constant([[5]]), 4).numpy().tolist()
-    [[True, False, True, False]]
-    """
-    shifted = tf.bitwise.right_shift(words[:, :, tf.newaxis], tf.range(32))
-    is_set = tf.bitwise.bitwise_and(shifted, 1) == 1
-    return tf.reshape(is_set, [words.shape[0], -1])[:, :vocabulary]

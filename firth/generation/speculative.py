@@ -189,7 +189,10 @@ class SpeculativeGenerator(Generator):
     def _ahead(self, sampler: Any) -> int:
         return self._tokens
 
-    def _decoding(self, sampler: Any) -> SpeculativeWriter:
+    def _decoding(self, sampler: Any, is_free: bool) -> Any:
+        if not is_free:
+            # The mask of a guess depends on the guesses before it, which only the graph knows.
+            return super()._decoding(sampler, is_free)
         if not sampler.speculates:
             raise ValueError(f"the sampler {sampler.kind} cannot use guesses; greedy and sample can")
         framing = self.framing

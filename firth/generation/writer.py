@@ -73,6 +73,20 @@ class DecodedTexts(NamedTuple):
     several: Any = ()
 
 
+class UnfinishedTexts(NamedTuple):
+    """The texts of a batch that may still be continued.
+
+    Attributes:
+        ids: Tokens so far, int32 [batch, texts, most]; 0 after them.
+        count: Number of tokens so far, int32 [batch, texts].
+        is_text: False for a place that holds none, bool [batch, texts].
+    """
+
+    ids: tf.Tensor
+    count: tf.Tensor
+    is_text: tf.Tensor
+
+
 class Decoder(Generic[State]):
     """Base of decoders: steps change a state until its attribute `ended` has no `RUNNING` row."""
 
@@ -175,6 +189,15 @@ class Writer(Decoder[Writing]):
         """
         return DecodedTexts(writing.ids, writing.log_probabilities, writing.count, writing.ended)
 
+    def unfinished(self, writing: Writing) -> UnfinishedTexts:
+        """Returns the text of each row.
+
+        Args:
+            writing: Texts as `start` or `go_on` returned them.
+        """
+        is_text = tf.ones_like(writing.count[:, tf.newaxis], tf.bool)
+        return UnfinishedTexts(writing.ids[:, tf.newaxis], writing.count[:, tf.newaxis], is_text)
+
     def step(self, writing: Writing, controls: Controls) -> Writing:
         """Writes one more token of each row that has not ended.
 
@@ -256,6 +279,14 @@ class WritingDecoder(Decoder[State]):
             state: Texts as `start` or `go_on` returned them.
         """
         return self._writer.texts(state.writing)
+
+    def unfinished(self, state: State) -> UnfinishedTexts:
+        """Returns the text of each row.
+
+        Args:
+            state: Texts as `start` or `go_on` returned them.
+        """
+        return self._writer.unfinished(state.writing)
 
     def with_ended(self, state: State, rows: tf.Tensor) -> State:
         """Returns the texts after the caller has ended some of them.

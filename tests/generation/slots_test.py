@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from firth.generation.controls import mask_bits, mask_words
 from firth.generation.framing import PromptFraming
-from firth.generation.slots import SlotWriter, mask_bits, mask_words
+from firth.generation.slots import SlotWriter
 from tests.generation.cases import generator_of
 
 

@@ -22,6 +22,11 @@ class Sampler(Config):
     reads_ahead: ClassVar[int] = 0
     """Places that it reads after the last but one of a text's tokens."""
 
+    @property
+    def beside(self) -> int:
+        """Number of texts that are written side by side."""
+        return 1
+
     if TYPE_CHECKING:
         kind: str
 
@@ -92,6 +97,11 @@ class BeamSearch(Sampler):
         if self.n_best > self.beams:
             raise ValueError(f"n_best is {self.n_best}, more than the {self.beams} beams")
         return self
+
+    @property
+    def beside(self) -> int:
+        """Number of texts that are written side by side."""
+        return self.beams
 
     @property
     def fixed(self) -> tuple[Any, ...]:

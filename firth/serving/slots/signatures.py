@@ -12,9 +12,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from firth.generation.controls import mask_bits, mask_words
 from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
-from firth.generation.slots import Slots, SlotWriter, joined, mask_bits, mask_words, padded
+from firth.generation.slots import Slots, SlotWriter, joined, padded
 from firth.generation.texts_in_graph import read_prompts, written_texts
 from firth.generation.writer import RUNNING
 from firth.recipes.run.fit import slot_sequences

@@ -1,0 +1,125 @@
+"""Texts that are held to constraints while they are written."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from firth.constraints.compiling import compile_constraint
+from firth.constraints.matcher import CompiledConstraint, Matcher, fill_masks
+from firth.constraints.token_bytes import TokenBytes
+from firth.generation.framing import PromptFraming
+from firth.generation.results import TextInProgress
+from firth.recipes.generation.request import GenerationRequest
+
+# Constraints that a generator keeps.
+_KEPT = 64
+
+
+class Constraints:
+    """The constraints that texts of one model were held to, each compiled once.
+
+    Args:
+        framing: Layout of its prompts.
+    """
+
+    def __init__(self, framing: PromptFraming) -> None:
+        self.tokens = TokenBytes.of(framing.tokenizer, framing.may_write, framing.end_id)
+        self._compiled: dict[str, CompiledConstraint] = {}
+
+    def compiled(self, request: GenerationRequest) -> CompiledConstraint | None:
+        """Returns the constraint of a request; None if it has none.
+
+        Raises:
+            ConstraintError: for a constraint that is not valid, or that the vocabulary cannot meet.
+        """
+        if request.constraint is None:
+            return None
+        key = f"{request.finish} {request.constraint.model_dump_json()}"
+        if key not in self._compiled:
+            made = compile_constraint(request.constraint, self.tokens, request.finish)
+            self._compiled = dict([*self._compiled.items(), (key, made)][-_KEPT:])
+        return self._compiled[key]
+
+
+class ConstrainedBatch:
+    """The matchers of a batch, which follow what is written.
+
+    Args:
+        constraints: Constraints of the model.
+        texts: Texts of the batch.
+        beside: Number of texts that are written side by side for each.
+    """
+
+    def __init__(self, constraints: Constraints, texts: Sequence[TextInProgress], beside: int) -> None:
+        self._texts, self._end_id = texts, constraints.tokens.end_id
+        compiled = [constraints.compiled(each.request) for each in texts]
+        self._first = [each and each.new_matcher(text.most) for each, text in zip(compiled, texts)]
+        # By the tokens that were written; a text continues one of them.
+        self._known: list[dict[tuple[int, ...], Matcher]] = [
+            {} if each is None else {(): each} for each in self._first
+        ]
+        self._words = np.zeros([len(texts), beside, constraints.tokens.mask_words], np.int32)
+        self._fill([[each] * beside for each in self._first])
+
+    @property
+    def mask(self) -> npt.NDArray[np.int32]:
+        """Tokens that may come next, int32 [batch, texts, words], as `Controls.mask`."""
+        return self._words
+
+    def follow(
+        self, ids: npt.NDArray[np.int32], count: npt.NDArray[np.int32], is_text: npt.NDArray[np.bool_]
+    ) -> None:
+        """Reads what was written, and makes the masks of what may come next.
+
+        Args:
+            ids: Tokens of the texts that may be continued, int32 [batch, texts, most].
+            count: Number of them, int32 [batch, texts].
+            is_text: False for places without a text, bool [batch, texts].
+        """
+        self._fill(
+            [
+                self._followed(row, own_ids, own_count, own_is_text)
+                for row, (own_ids, own_count, own_is_text) in enumerate(zip(ids, count, is_text))
+            ]
+        )
+
+    def is_stuck(self, row: int) -> bool:
+        """Returns true if a text is not complete and no token may come next."""
+        return self._first[row] is not None and not self._words[row].any()
+
+    def _followed(
+        self,
+        row: int,
+        ids: npt.NDArray[np.int32],
+        count: npt.NDArray[np.int32],
+        is_text: npt.NDArray[np.bool_],
+    ) -> list[Matcher | None]:
+        before = self._known[row]
+        if not before:
+            return [None] * len(count)
+        written = [tuple(map(int, own[:size])) for own, size in zip(ids, count)]
+        after: dict[tuple[int, ...], Matcher] = {}
+        for own, is_one in zip(written, is_text):
+            if is_one and own not in after and (not own or own[-1] != self._end_id):
+                after[own] = self._continued(before, own, len(written) == 1)
+        # A row that has ended keeps what it had.
+        self._known[row] = after or before
+        return [after.get(own) for own in written]
+
+    @staticmethod
+    def _continued(before: dict[tuple[int, ...], Matcher], ids: tuple[int, ...], is_alone: bool) -> Matcher:
+        if ids in before:
+            return before[ids]
+        parent = before[ids[:-1]]
+        matcher = parent if is_alone else parent.copy()
+        matcher.accept(ids[-1])
+        return matcher
+
+    def _fill(self, matchers: Sequence[Sequence[Matcher | None]]) -> None:
+        flat = [each for of_row in matchers for each in of_row]
+        fill_masks(flat, self._words.reshape(len(flat), -1))
+        for row, of_row in enumerate(matchers):
+            if self._first[row] is not None:
+                # No token may come after the end, nor in a place without a text.
+                self._words[row, [each is None for each in of_row]] = 0
