@@ -1,0 +1,282 @@
+"""The `pattern` of a JSON Schema as a regular expression of the JSON string that holds the text."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from firth.constraints.matcher import ConstraintError
+
+_META = set(r"\.+*?()|[]{}^$#&-~/")
+# Characters that JSON writes as an escape of two characters, or of six.
+_SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
+_LAST = 0x10FFFF
+_SURROGATES = (0xD800, 0xDFFF)
+_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0"}
+_DIGITS = ((48, 57),)
+_WORD = ((48, 57), (65, 90), (95, 95), (97, 122))
+_SPACES = (
+    (9, 13),
+    (32, 32),
+    (160, 160),
+    (0x1680, 0x1680),
+    (0x2000, 0x200A),
+    (0x2028, 0x2029),
+    (0x202F, 0x202F),
+)
+_SPACES = (*_SPACES, (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF))
+_LINE_ENDS = ((10, 10), (13, 13), (0x2028, 0x2029))
+_CLASSES = {"d": _DIGITS, "w": _WORD, "s": _SPACES}
+# Other readers count letters and digits of all scripts in \w and \d, so that none is in their complements.
+_NOT_IN = {"d": r"\p{Nd}", "w": r"\w", "s": r"\s"}
+_QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(,(\d*))?\})\??")
+
+Ranges = Sequence[tuple[int, int]]
+
+
+def escaped(text: str) -> str:
+    r"""Returns a regular expression of one text.
+
+    Example:
+
+    >>> escaped('{"a": [1]}')
+    '\\{"a": \\[1\\]\\}'
+    """
+    return "".join(f"\\{each}" if each in _META else each for each in text)
+
+
+def string_pattern(pattern: str, path: str, character: str) -> str:
+    r"""Returns the expression of the inside of a JSON string in which a pattern is found.
+
+    The pattern is read as ECMA 262 reads it, without look-around, references to groups, flags, and bounds of
+    words; `^` and `$` come at the ends of it or of its alternatives.
+
+    Args:
+        pattern: The pattern.
+        path: JSON Pointer of the pattern.
+        character: Expression of any character of a JSON string.
+
+    Raises:
+        ConstraintError: for a pattern that is not valid or not supported, with the place in it.
+
+    Example:
+
+    >>> string_pattern('^a"+$', "#/pattern", ".")
+    '(?:a(?:\\\\")+)'
+    """
+    if not isinstance(pattern, str):
+        raise ConstraintError(f"{path}: must be a text")
+    return _Parser(pattern, path, character).read()
+
+
+class _Piece(NamedTuple):
+    """A part of an expression, and whether the pattern was anchored at its ends."""
+
+    text: str
+    begins: bool = False
+    ends: bool = False
+
+
+class _Parser:
+    """Reads one pattern from left to right."""
+
+    def __init__(self, pattern: str, path: str, character: str) -> None:
+        self._pattern, self._path, self._any, self._place, self._depth = pattern, path, f"{character}*", 0, 0
+
+    def read(self) -> str:
+        alternatives = self._alternatives()
+        if self._place < len(self._pattern):
+            raise self._error("a bracket without its opening one")
+        texts = [
+            f"{'' if each.begins else self._any}{each.text}{'' if each.ends else self._any}"
+            for each in alternatives
+        ]
+        return f"(?:{'|'.join(texts)})"
+
+    def _error(self, what: str) -> ConstraintError:
+        return ConstraintError(f"{self._path}: {what} at place {self._place} of {self._pattern!r}")
+
+    def _peek(self, size: int = 1) -> str:
+        return self._pattern[self._place : self._place + size]
+
+    def _take(self) -> str:
+        if self._place >= len(self._pattern):
+            raise self._error("the pattern ends too early")
+        self._place += 1
+        return self._pattern[self._place - 1]
+
+    def _alternatives(self) -> list[_Piece]:
+        found = [self._sequence()]
+        while self._peek() == "|":
+            self._place += 1
+            found.append(self._sequence())
+        return found
+
+    def _sequence(self) -> _Piece:
+        parts: list[str] = []
+        begins = ends = False
+        while (next_one := self._peek()) and next_one not in "|)":
+            if ends:
+                raise self._error("something after $ is not supported,")
+            if next_one in "^$":
+                if self._depth or (next_one == "^" and parts):
+                    raise self._error(f"{next_one} is supported at the ends of the pattern alone,")
+                begins, ends = begins or next_one == "^", ends or next_one == "$"
+                self._place += 1
+                continue
+            atom = self._atom()
+            parts.append(self._repeated(atom))
+        return _Piece("".join(parts), begins, ends)
+
+    def _repeated(self, atom: str) -> str:
+        found = _QUANTIFIER.match(self._pattern, self._place)
+        if found is None:
+            return atom
+        self._place = found.end()
+        # What is written is the same whether as much as possible is taken or as little.
+        return f"(?:{atom}){found[1]}"
+
+    def _atom(self) -> str:
+        first = self._take()
+        if first == "(":
+            return self._group()
+        if first == "[":
+            return self._set()
+        if first == ".":
+            return _characters(_complement(_LINE_ENDS))
+        if first == "\\":
+            return self._escape()
+        if first in "*+?{}]":
+            raise self._error(f"{first} has nothing to repeat or close")
+        return _character(first)
+
+    def _group(self) -> str:
+        if self._peek(2) == "?:":
+            self._place += 2
+        elif self._peek(2) == "?<" and self._peek(3) not in ("?<=", "?<!"):
+            self._place = self._pattern.index(">", self._place) + 1 if ">" in self._pattern else self._place
+        elif self._peek() == "?":
+            raise self._error("look-around and flags are not supported,")
+        self._depth += 1
+        inside = "|".join(each.text for each in self._alternatives())
+        self._depth -= 1
+        if self._peek() != ")":
+            raise self._error("a bracket is not closed")
+        self._place += 1
+        return f"(?:{inside})"
+
+    def _escape(self) -> str:
+        name = self._peek()
+        if name in ("d", "w", "s"):
+            self._place += 1
+            return _characters(_CLASSES[name])
+        if name in ("D", "W", "S"):
+            self._place += 1
+            return _characters(_complement(_CLASSES[name.lower()]), _NOT_IN[name.lower()])
+        return _character(self._escaped_character())
+
+    def _escaped_character(self) -> str:
+        """Returns the character that an escape names, in a set or out of it."""
+        name = self._take()
+        if name in _LETTERS:
+            return _LETTERS[name]
+        if name in ("x", "u"):
+            size = 2 if name == "x" else 4
+            digits = self._peek(size)
+            if not re.fullmatch(rf"[0-9a-fA-F]{{{size}}}", digits):
+                raise self._error(f"\\{name} needs {size} hexadecimal digits")
+            self._place += size
+            return chr(int(digits, 16))
+        if name.isalnum():
+            raise self._error(f"\\{name} is not supported,")
+        return name
+
+    def _set(self) -> str:
+        is_not = self._peek() == "^"
+        self._place += is_not
+        ranges: list[tuple[int, int]] = []
+        excluded = ""
+        while self._peek() != "]":
+            if self._peek() == "\\" and (name := self._peek(2)[1:]) in _CLASSES:
+                self._place += 2
+                ranges += _CLASSES[name]
+                excluded += _NOT_IN[name]
+                continue
+            if self._peek() == "\\" and self._peek(2)[1:] in ("D", "W", "S"):
+                raise self._error("the complement of a class in a set is not supported,")
+            first = self._set_character()
+            last = first
+            if self._peek() == "-" and self._peek(2) != "-]":
+                self._place += 1
+                last = self._set_character()
+            if last < first:
+                raise self._error("a range ends before it begins")
+            ranges.append((ord(first), ord(last)))
+        self._place += 1
+        return _characters(_complement(ranges), excluded) if is_not else _characters(ranges)
+
+    def _set_character(self) -> str:
+        first = self._take()
+        return self._escaped_character() if first == "\\" else first
+
+
+def _character(character: str) -> str:
+    """Returns the expression of one character inside a JSON string."""
+    if character in _SHORT:
+        return escaped(f"\\{_SHORT[character]}")
+    if ord(character) < 0x20:
+        return escaped(f"\\u{ord(character):04x}")
+    return escaped(character)
+
+
+def _characters(ranges: Ranges, excluded: str = "") -> str:
+    """Returns the expression of any character of some ranges inside a JSON string.
+
+    Args:
+        excluded: Classes of which no character is let through.
+    """
+    plain, named = [], []
+    for first, last in ranges:
+        for code in range(first, min(last, 0x1F) + 1):
+            named.append(_character(chr(code)))
+        low = max(first, 0x20)
+        for special in '"\\':
+            if low <= ord(special) <= last:
+                named.append(_character(special))
+        plain += _without((low, last), (ord('"'), ord("\\"), *_SURROGATES))
+    inside = "".join(_class_range(*each) for each in plain)
+    alternatives = list(dict.fromkeys(named))
+    if inside:
+        alternatives.insert(0, f"[[{inside}]--[{excluded}]]" if excluded else f"[{inside}]")
+    if not alternatives:
+        # A set without a character matches nothing.
+        return r"[a&&b]"
+    return f"(?:{'|'.join(alternatives)})"
+
+
+def _without(own: tuple[int, int], taken: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Returns the parts of a range without two characters and without surrogates."""
+    holes = [(taken[0], taken[0]), (taken[1], taken[1]), (taken[2], taken[3])]
+    first, last = own
+    found = []
+    for low, high in holes:
+        if first <= low <= last or first <= high <= last:
+            if first < low:
+                found.append((first, low - 1))
+            first = max(first, high + 1)
+    if first <= last:
+        found.append((first, last))
+    return found
+
+
+def _class_range(first: int, last: int) -> str:
+    low, high = f"\\x{{{first:x}}}", f"\\x{{{last:x}}}"
+    return low if first == last else f"{low}-{high}"
+
+
+def _complement(ranges: Ranges) -> list[tuple[int, int]]:
+    found, place = [], 0
+    for first, last in sorted(ranges):
+        if first > place:
+            found.append((place, first - 1))
+        place = max(place, last + 1)
+    return [*found, (place, _LAST)] if place <= _LAST else found
