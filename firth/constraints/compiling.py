@@ -1,7 +1,9 @@
 """From a constraint of a request to its matchers."""
 
+from firth.constraints.automaton import build_automaton, constraint_regex
 from firth.constraints.llguidance_matcher import LLGuidanceConstraint
 from firth.constraints.matcher import CompiledConstraint, ConstraintError
+from firth.constraints.token_automaton import AutomatonConstraint, build_token_automaton
 from firth.constraints.token_bytes import TokenBytes
 from firth.recipes.generation.constraints import Constraint
 
@@ -19,6 +21,10 @@ def compile_constraint(
     Raises:
         ConstraintError: for a constraint that is not valid, or that nothing here can hold a text to.
     """
-    if finish:
-        raise ConstraintError("finish: only a schema that is baked into a model can be finished")
-    return LLGuidanceConstraint(constraint, tokens)
+    if not finish:
+        return LLGuidanceConstraint(constraint, tokens)
+    try:
+        automaton = build_automaton(constraint_regex(constraint))
+        return AutomatonConstraint(build_token_automaton(automaton, tokens), finish)
+    except ConstraintError as error:
+        raise ConstraintError(f"finish needs an automaton: {error}") from None

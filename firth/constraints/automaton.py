@@ -1,0 +1,158 @@
+"""Automata over bytes, made of regular expressions in a process of its own."""
+
+import io
+import json
+import os
+import resource
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from firth.constraints.matcher import ConstraintError
+from firth.constraints.patterns import escaped
+from firth.constraints.schema_regex import schema_regex
+from firth.lazy import import_extra
+from firth.recipes.generation.constraints import Choices, Constraint, JsonSchema, Regex
+
+MOST_STATES, MOST_SECONDS, MOST_BYTES = 32_000, 60, 64 * 2**20
+# Memory of the process that builds: intermediate automata are larger than the one that is kept.
+_MOST_MEMORY = 4 * 2**30
+
+
+class Automaton(NamedTuple):
+    """A deterministic automaton over bytes, whose first state is 0. From every state an end can be reached.
+
+    Attributes:
+        classes: Class of each byte, uint8 [256]; bytes of a class lead to the same states.
+        transitions: Next state by state and class, int32 [states, classes]; -1 for none.
+        is_final: True for states in which a text may end, bool [states].
+    """
+
+    classes: npt.NDArray[np.uint8]
+    transitions: npt.NDArray[np.int32]
+    is_final: npt.NDArray[np.bool_]
+
+    @property
+    def states(self) -> int:
+        """Number of states."""
+        return len(self.is_final)
+
+    @property
+    def size(self) -> int:
+        """Size in bytes."""
+        return sum(each.nbytes for each in self)
+
+    def accepts(self, text: bytes) -> bool:
+        """Returns true if a text is led to an end."""
+        state = 0
+        for byte in text:
+            state = self.transitions[state, self.classes[byte]]
+            if state < 0:
+                return False
+        return bool(self.is_final[state])
+
+
+def constraint_regex(constraint: Constraint) -> str:
+    """Returns the regular expression of a constraint.
+
+    Raises:
+        ConstraintError: for a constraint that no regular expression has.
+    """
+    match constraint:
+        case JsonSchema():
+            return schema_regex(constraint.json_schema, constraint.white_space)
+        case Regex():
+            return constraint.pattern
+        case Choices():
+            return "|".join(map(escaped, constraint.choices))
+    raise ConstraintError(f"{constraint.kind}: no automaton has what a grammar says; use a schema or a regex")
+
+
+def build_automaton(expression: str) -> Automaton:
+    """Returns the automaton of the texts that match a regular expression, after one space or none.
+
+    It is built in a process of its own, within `MOST_STATES`, `MOST_SECONDS` and `MOST_BYTES`.
+
+    Args:
+        expression: Regular expression as Rust's crate `regex` reads it, without look-around.
+
+    Raises:
+        ConstraintError: if it is not valid, or the automaton is larger.
+    """
+    import_extra(ConstraintError, "structured", "outlines_core")
+    asked = json.dumps(f" ?(?:{expression})").encode()
+    try:
+        made = subprocess.run(
+            [sys.executable, "-c", "from firth.constraints.automaton import main; main()"],
+            input=asked,
+            capture_output=True,
+            timeout=MOST_SECONDS,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+    except subprocess.TimeoutExpired:
+        raise ConstraintError(f"no automaton of it is made within {MOST_SECONDS} seconds") from None
+    if made.returncode:
+        last = made.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        if made.returncode < 0 or "MemoryError" in last:
+            raise ConstraintError(f"no automaton of it fits into {_MOST_MEMORY >> 30} GiB")
+        raise ConstraintError(last.partition(": ")[2] or last)
+    with np.load(io.BytesIO(made.stdout)) as parts:
+        return Automaton(parts["classes"], parts["transitions"], parts["is_final"])
+
+
+def main() -> None:
+    """Reads an expression and writes its automaton, in the process that `build_automaton` starts."""
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+    automaton = _built(json.loads(sys.stdin.buffer.read()))
+    np.savez(sys.stdout.buffer, **automaton._asdict())
+
+
+def _built(expression: str) -> Automaton:
+    import outlines_core
+
+    end = 256
+    vocabulary = outlines_core.Vocabulary(end, {bytes([each]): [each] for each in range(256)})
+    try:
+        index = outlines_core.Index(expression, vocabulary)
+    except ValueError as error:
+        # Rust's message draws the place below the expression.
+        raise ConstraintError(str(error).strip().rpartition("\n")[2].removeprefix("error: ")) from None
+    edges = index.get_transitions()
+    finals = set(index.get_final_states())
+    live = _live(edges, finals, end)
+    first = index.get_initial_state()
+    if first not in live:
+        raise ConstraintError("no text matches it")
+    numbers = {state: place for place, state in enumerate([first, *sorted(live - {first})])}
+    if len(numbers) > MOST_STATES:
+        raise ConstraintError(f"its automaton has {len(numbers):,} states, more than {MOST_STATES:,}")
+    table = np.full([len(numbers), 256], -1, np.int32)
+    for state, place in numbers.items():
+        for byte, target in edges.get(state, {}).items():
+            if byte != end and target in numbers:
+                table[place, byte] = numbers[target]
+    columns, classes = np.unique(table, axis=1, return_inverse=True)
+    is_final = np.zeros(len(numbers), bool)
+    is_final[[numbers[each] for each in finals & live]] = True
+    made = Automaton(classes.reshape(-1).astype(np.uint8), np.ascontiguousarray(columns), is_final)
+    if made.size > MOST_BYTES:
+        raise ConstraintError(f"its automaton has {made.size:,} bytes, more than {MOST_BYTES:,}")
+    return made
+
+
+def _live(edges: dict[int, dict[int, int]], finals: set[int], end: int) -> set[int]:
+    """Returns the states from which a final one can be reached."""
+    before: dict[int, set[int]] = {}
+    for state, targets in edges.items():
+        for byte, target in targets.items():
+            if byte != end:
+                before.setdefault(target, set()).add(state)
+    found, waiting = set(finals), list(finals)
+    while waiting:
+        new = before.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found

@@ -1,0 +1,256 @@
+"""Automata over tokens: an automaton over bytes times the bytes of a vocabulary."""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from firth.constraints.automaton import MOST_BYTES, MOST_SECONDS, Automaton
+from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher
+from firth.constraints.token_bytes import TokenBytes
+
+# Tokens that are needed where no text can be ended.
+_NEVER = np.iinfo(np.int32).max // 2
+
+
+class TokenAutomaton(NamedTuple):
+    """Which tokens may come in each state.
+
+    A state has levels: sets of tokens, each within the next, of which a larger one needs more tokens to be
+    left. The last level is the set without a bound.
+
+    Attributes:
+        automaton: The automaton over bytes.
+        tokens: Bytes of the tokens.
+        masks: Masks of the distinct sets, int32 [sets, words]: bit `id % 32` of word `id // 32`.
+        levels: Number of each level's set, int32 [states, levels]; the last one is repeated.
+        needed: Tokens that must be left for it, the end among them, int32 [states, levels].
+    """
+
+    automaton: Automaton
+    tokens: TokenBytes
+    masks: npt.NDArray[np.int32]
+    levels: npt.NDArray[np.int32]
+    needed: npt.NDArray[np.int32]
+
+    @property
+    def least_tokens(self) -> int:
+        """Fewest tokens of a text, the end among them."""
+        return int(self.needed[0, 0])
+
+    @property
+    def size(self) -> int:
+        """Size in bytes, without the bytes of the tokens."""
+        return self.automaton.size + self.masks.nbytes + self.levels.nbytes + self.needed.nbytes
+
+    def walk(self, state: int, token: int) -> int:
+        """Returns the state after a token; -1 if it may not come."""
+        text = self.tokens.texts[token]
+        if text is None:
+            return -1
+        classes, transitions = self.automaton.classes, self.automaton.transitions
+        for byte in text:
+            state = transitions[state, classes[byte]]
+            if state < 0:
+                return -1
+        return int(state)
+
+
+def build_token_automaton(automaton: Automaton, tokens: TokenBytes) -> TokenAutomaton:
+    """Returns the automaton over tokens.
+
+    Args:
+        automaton: Automaton over bytes.
+        tokens: Bytes of the tokens.
+
+    Raises:
+        ConstraintError: if no tokens write a whole text, naming a byte that none of them writes, or if it is
+            larger than the limits of `firth.constraints.automaton`.
+    """
+    began = time.monotonic()
+    known = [(row, text) for row, text in enumerate(tokens.texts) if text is not None]
+    ids = np.array([row for row, _ in known], np.int64)
+    lengths = np.array([len(text) for _, text in known])
+    spelled = np.zeros([len(known), int(lengths.max(initial=1))], np.uint8)
+    for place, (_, text) in enumerate(known):
+        spelled[place, : len(text)] = np.frombuffer(text, np.uint8)
+    of_bytes = automaton.classes[spelled]
+    allowed: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]] = []
+    for state in range(automaton.states):
+        places, after = _after(automaton, state, of_bytes, lengths)
+        allowed.append((ids[places], after))
+        if time.monotonic() - began > MOST_SECONDS:
+            raise ConstraintError(f"it takes more than {MOST_SECONDS} seconds next to {len(known):,} tokens")
+    distances = _distances(automaton, [after for _, after in allowed])
+    if distances[0] >= _NEVER:
+        raise ConstraintError(_lacking(automaton, tokens))
+    return _with_masks(automaton, tokens, allowed, distances)
+
+
+def _after(
+    automaton: Automaton, first: int, of_bytes: npt.NDArray[np.uint8], lengths: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Returns the places of tokens that may come in a state, and the states after them."""
+    places = np.arange(len(lengths))
+    states = np.full(len(lengths), first, np.int32)
+    found_places, found_states = [], []
+    for place in range(of_bytes.shape[1]):
+        states = automaton.transitions[states, of_bytes[places, place]]
+        places, states = places[states >= 0], states[states >= 0]
+        is_whole = lengths[places] == place + 1
+        found_places.append(places[is_whole])
+        found_states.append(states[is_whole])
+        places, states = places[~is_whole], states[~is_whole]
+        if not len(places):
+            break
+    return np.concatenate(found_places), np.concatenate(found_states)
+
+
+def _distances(automaton: Automaton, after: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+    """Returns the fewest tokens from each state to the end of a text, the end among them, int32 [states]."""
+    targets = [np.unique(each) for each in after]
+    distances = np.where(automaton.is_final, 1, _NEVER).astype(np.int32)
+    while True:
+        nearest = np.array([distances[each].min(initial=_NEVER) for each in targets], np.int32)
+        shorter = np.minimum(distances, np.minimum(nearest + 1, _NEVER))
+        if (shorter == distances).all():
+            return distances
+        distances = shorter
+
+
+def _with_masks(
+    automaton: Automaton,
+    tokens: TokenBytes,
+    allowed: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]],
+    distances: npt.NDArray[np.int32],
+) -> TokenAutomaton:
+    masks: dict[bytes, int] = {}
+    levels: list[list[int]] = []
+    needed: list[list[int]] = []
+    bits = np.zeros(32 * tokens.mask_words, bool)
+    for state, (ids, after) in enumerate(allowed):
+        own = distances[after] + 1
+        bounds = np.unique(own[own < _NEVER]).tolist()
+        if automaton.is_final[state]:
+            bounds = [1, *bounds]
+        of_levels = []
+        for bound in bounds:
+            bits[:] = False
+            bits[ids[own <= bound]] = True
+            bits[tokens.end_id] = automaton.is_final[state]
+            packed = np.packbits(bits, bitorder="little").tobytes()
+            of_levels.append(masks.setdefault(packed, len(masks)))
+        levels.append(of_levels)
+        needed.append(bounds)
+        if len(masks) * 4 * tokens.mask_words > MOST_BYTES:
+            raise ConstraintError(f"its sets of tokens have more than {MOST_BYTES:,} bytes")
+    most = max(map(len, levels))
+    # A state without a way to the end is never entered.
+    levels = [each + [(each or [0])[-1]] * (most - len(each)) for each in levels]
+    needed = [each + [(each or [_NEVER])[-1]] * (most - len(each)) for each in needed]
+    words = np.frombuffer(b"".join(masks), "<i4").reshape(len(masks), -1)
+    return TokenAutomaton(
+        automaton, tokens, words.astype(np.int32), np.array(levels, np.int32), np.array(needed, np.int32)
+    )
+
+
+def _lacking(automaton: Automaton, tokens: TokenBytes) -> str:
+    """Returns the reason why no tokens write a whole text."""
+    written = {byte for text in tokens.texts if text is not None for byte in text}
+    for byte in range(256):
+        if byte not in written and not _can_avoid(automaton, byte):
+            return (
+                f"the vocabulary has no piece with {bytes([byte])!r}, which every valid text needs: train the"
+                " tokenizer with byte_fallback, or extend its vocabulary by such pieces"
+            )
+    return "the vocabulary has no pieces that write a valid text: its pieces put spaces where none may be"
+
+
+def _can_avoid(automaton: Automaton, byte: int) -> bool:
+    found, waiting = {0}, [0]
+    while waiting:
+        state = waiting.pop()
+        if automaton.is_final[state]:
+            return True
+        row = automaton.transitions[state]
+        for other in range(256):
+            target = int(row[automaton.classes[other]])
+            if other != byte and target >= 0 and target not in found:
+                found.add(target)
+                waiting.append(target)
+    return False
+
+
+class AutomatonConstraint(CompiledConstraint):
+    """A constraint as an automaton over tokens.
+
+    Args:
+        automaton: The automaton.
+        finish: True for only tokens after which a valid end can still be reached.
+    """
+
+    def __init__(self, automaton: TokenAutomaton, finish: bool = False) -> None:
+        self.automaton, self._finish = automaton, finish
+
+    def new_matcher(self, most_tokens: int) -> "AutomatonMatcher":
+        """Returns the matcher of a text without a token.
+
+        Args:
+            most_tokens: Most tokens of the text, the end among them.
+
+        Raises:
+            ConstraintError: if the text is to be finished, and no valid text is so short.
+        """
+        least = self.automaton.least_tokens
+        if self._finish and most_tokens < least:
+            raise ConstraintError(
+                f"finish: a valid text has at least {least} tokens, more than {most_tokens}"
+            )
+        return AutomatonMatcher(self.automaton, most_tokens if self._finish else _NEVER)
+
+
+class AutomatonMatcher(Matcher):
+    """A text that an automaton over tokens follows.
+
+    Args:
+        automaton: The automaton.
+        left: Tokens that are left, the end among them.
+    """
+
+    def __init__(self, automaton: TokenAutomaton, left: int) -> None:
+        self._automaton, self._left = automaton, left
+        self._states = [0]
+        self._is_ended = False
+
+    @property
+    def complete(self) -> bool:  # noqa: D102
+        return bool(self._automaton.automaton.is_final[self._states[-1]])
+
+    def write_mask(self, words: npt.NDArray[np.int32]) -> None:  # noqa: D102
+        state, left = self._states[-1], self._left - len(self._states) + 1
+        fitting = int((self._automaton.needed[state] <= left).sum())
+        if self._is_ended or not fitting:
+            words[:] = 0
+        else:
+            words[:] = self._automaton.masks[self._automaton.levels[state, fitting - 1]]
+
+    def accept(self, token: int) -> None:  # noqa: D102
+        is_end = token == self._automaton.tokens.end_id
+        state = (
+            self._states[-1] if is_end and self.complete else self._automaton.walk(self._states[-1], token)
+        )
+        if self._is_ended or state < 0:
+            raise ConstraintError(f"the token {token} may not come here")
+        self._is_ended = is_end
+        self._states.append(state)
+
+    def take_back(self, count: int) -> None:  # noqa: D102
+        if count:
+            del self._states[-count:]
+            self._is_ended = False
+
+    def copy(self) -> "AutomatonMatcher":  # noqa: D102
+        made = AutomatonMatcher(self._automaton, self._left)
+        made._states, made._is_ended = list(self._states), self._is_ended
+        return made

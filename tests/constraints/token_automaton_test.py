@@ -1,0 +1,115 @@
+"""Automata over tokens: texts drawn at random are valid, and those that are to finish do."""
+
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+
+from firth.constraints.automaton import build_automaton, constraint_regex
+from firth.constraints.compiling import compile_constraint
+from firth.constraints.matcher import ConstraintError, fill_masks
+from firth.constraints.token_automaton import AutomatonConstraint, build_token_automaton
+from firth.constraints.token_bytes import TokenBytes
+from firth.recipes.generation.constraints import Choices, JsonSchema, Regex
+
+END = 256
+# Single bytes, the end, a special piece, and pieces of several bytes, two of them with the same text.
+TEXTS = (*(bytes([each]) for each in range(256)), None, None, b" {", b'{"a"', b'","', "é".encode(), b"A")
+TOKENS = TokenBytes(TEXTS, END)
+ORDER = {
+    "type": "object",
+    "properties": {
+        "a": {"enum": ["A", "é", 'q"\\', None, 1.5]},
+        "b": {"type": "array", "items": {"type": ["integer", "boolean"]}, "minItems": 1, "maxItems": 3},
+        "c": {"type": "string", "minLength": 1, "maxLength": 3},
+        "d": {"$ref": "#/$defs/node"},
+    },
+    "required": ["a", "b"],
+    "additionalProperties": False,
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {"next": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}},
+            "required": ["next"],
+        }
+    },
+}
+
+
+def drawn(compiled, seed, most):
+    """Returns a text of random tokens, and whether its end was written."""
+    matcher, generator = compiled.new_matcher(most), np.random.default_rng(seed)
+    words, text = np.zeros([1, TOKENS.mask_words], np.int32), b""
+    for _ in range(most):
+        fill_masks([matcher], words)
+        allowed = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
+        token = int(generator.choice(allowed))
+        matcher.accept(token)
+        if token == END:
+            assert matcher.complete
+            return text.removeprefix(b" ").decode(), True
+        text += TEXTS[token]
+    return text, False
+
+
+@pytest.mark.parametrize("white_space", ["compact", "single", 2])
+def test_texts_of_an_automaton_are_valid_and_finish(white_space):
+    constraint = JsonSchema(json_schema=ORDER, white_space=white_space)
+    automaton = build_token_automaton(build_automaton(constraint_regex(constraint)), TOKENS)
+    assert automaton.size < 500_000
+    validator = jsonschema.Draft202012Validator(ORDER)
+    free, finishing = AutomatonConstraint(automaton), AutomatonConstraint(automaton, finish=True)
+    at_run_time, found = compile_constraint(constraint, TOKENS), []
+    for seed in range(20):
+        text, is_ended = drawn(free, seed, 200)
+        found += [text] * is_ended
+        # From the least length on, every one is enough.
+        text, is_ended = drawn(finishing, seed, automaton.least_tokens + seed % 5)
+        assert is_ended
+        found.append(text)
+    assert len({*found}) > 20
+    for text in found:
+        validator.validate(json.loads(text))
+        # Both ways know the same texts.
+        assert automaton.automaton.accepts(text.encode())
+        matcher = at_run_time.new_matcher(len(text))
+        for byte in text.encode():
+            matcher.accept(byte)
+        assert matcher.complete
+
+
+def test_a_literal_text_and_its_least_number_of_tokens():
+    automaton = build_token_automaton(build_automaton(constraint_regex(Choices(choices=("A", "éé")))), TOKENS)
+    assert automaton.least_tokens == 2
+    matcher = AutomatonConstraint(automaton).new_matcher(9)
+    words = np.zeros(TOKENS.mask_words, np.int32)
+    matcher.write_mask(words)
+    allowed = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist()
+    # Both pieces of A, that of é, its first byte, and one space.
+    assert allowed == [ord(" "), ord("A"), "é".encode()[0], TEXTS.index("é".encode()), len(TEXTS) - 1]
+    matcher.accept(len(TEXTS) - 1)
+    copied = matcher.copy()
+    copied.accept(END)
+    copied.write_mask(words)
+    assert matcher.complete and not words.any()
+    matcher.take_back(1)
+    assert not matcher.complete
+    with pytest.raises(ConstraintError, match="at least 2 tokens"):
+        AutomatonConstraint(automaton, finish=True).new_matcher(1)
+
+
+@pytest.mark.parametrize(
+    ("expression", "texts", "named"),
+    [
+        ("(?=a)b", TEXTS, "DFA"),
+        ("[ab]*a[ab]{13}", TEXTS, "32,000"),
+        (r"\{1", tuple(None if text and b"{" in text else text for text in TEXTS), "byte_fallback"),
+        ("ab", tuple(text and b" " + text for text in TEXTS), "spaces"),
+    ],
+)
+def test_what_no_automaton_or_vocabulary_has_is_refused(expression, texts, named):
+    with pytest.raises(ConstraintError, match=named):
+        build_token_automaton(
+            build_automaton(constraint_regex(Regex(pattern=expression))), TokenBytes(texts, END)
+        )
