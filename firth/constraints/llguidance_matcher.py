@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher
+from firth.constraints.schemas import checked_schema
 from firth.constraints.token_bytes import TokenBytes
 from firth.lazy import import_extra
 from firth.recipes.generation.constraints import Choices, Constraint, Grammar, JsonSchema, Regex
@@ -137,7 +138,7 @@ def fill_in_parallel(matchers: Sequence[tuple[LLGuidanceMatcher, int]], words: n
 
 
 def _json_grammar(constraint: JsonSchema) -> Mapping[str, Any]:
-    schema = constraint.json_schema
+    schema = checked_schema(constraint.json_schema, _problem_of_pattern)
     # The key `x-guidance` is read at the root alone.
     root = {"allOf": [schema]} if isinstance(schema, bool) else schema
     return {"json_schema": {**root, "x-guidance": _white_space_options(constraint.white_space)}}
@@ -177,6 +178,15 @@ _GRAMMARS: Mapping[str, Callable[[Any], Mapping[str, Any]]] = {
 """By the kind of a constraint, its part of llguidance's grammar."""
 
 
+def _problem_of_pattern(pattern: str) -> str:
+    matcher = _library().LLMatcher
+    schema = json.dumps({"type": "string", "pattern": pattern})
+    is_error, messages = matcher.validate_grammar_with_warnings(matcher.grammar_from_json_schema(schema))
+    return _reason(messages[0]) if is_error else ""
+
+
 def _reason(error: str) -> str:
-    """Returns the first line of llguidance's error."""
-    return error.strip().partition("\n")[0]
+    """Returns the line of llguidance's error that says why."""
+    lines = error.strip().splitlines() or [""]
+    # A regular expression is drawn with the place below it, and the reason comes last.
+    return next((each.strip() for each in reversed(lines) if each.strip().startswith("error:")), lines[0])

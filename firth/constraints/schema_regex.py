@@ -7,6 +7,7 @@ from typing import Any
 from firth.constraints.formats import FORMATS
 from firth.constraints.matcher import ConstraintError
 from firth.constraints.patterns import escaped, string_pattern
+from firth.constraints.schemas import resolve
 from firth.recipes.base.errors import suggest
 
 # Times that a reference may be inside itself; deeper ones are left out where the schema allows it.
@@ -131,16 +132,7 @@ class _Reader:
             )
         if nested.count(target) >= MOST_NESTED:
             return None
-        found = self._root
-        for token in target.split("/")[1:]:
-            key = token.replace("~1", "/").replace("~0", "~")
-            known = found if isinstance(found, Mapping) else dict(enumerate(found)) if _is_list(found) else {}
-            place: Any = int(key) if _is_list(found) and key.isdecimal() else key
-            if place not in known:
-                raise ConstraintError(
-                    f"{path}: there is nothing at {target}; {suggest(key, map(str, known))}"
-                )
-            found = known[place]
+        found = resolve(self._root, target, path)
         return self.part(found, target, (*nested, target))
 
     def _any_of(self, parts: Any, path: str, nested: tuple[str, ...]) -> Part:

@@ -1,0 +1,257 @@
+"""The gate of JSON Schemas: what is read is honoured, and everything else is refused by its place."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from firth.constraints.formats import FORMATS
+from firth.constraints.matcher import ConstraintError
+from firth.lazy import import_extra
+from firth.recipes.base.errors import suggest
+
+MOST_BYTES, MOST_DEPTH = 2**20, 64
+
+# Keywords whose values are schemas: one, a list, or one by name.
+_ONE = ("items", "additionalProperties")
+_LIST = ("prefixItems", "allOf", "anyOf", "oneOf")
+_NAMED = ("properties", "patternProperties", "$defs", "definitions")
+_BOUNDS = (
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+    ("minimum", "maximum"),
+)
+_PLAIN = (
+    *("type", "enum", "const", "required", "pattern", "format", "multipleOf", "$ref"),
+    *("exclusiveMinimum", "exclusiveMaximum", *(each for pair in _BOUNDS for each in pair)),
+)
+SUPPORTED = tuple(sorted({*_ONE, *_LIST, *_NAMED, *_PLAIN}))
+"""Keywords that hold a text while it is written."""
+# Keywords of the draft that llguidance does not have. Any other name that it does not know it ignores.
+_UNSUPPORTED = (
+    *("not", "if", "then", "else", "contains", "minContains", "maxContains", "uniqueItems", "propertyNames"),
+    *("dependentRequired", "dependentSchemas", "dependencies", "unevaluatedItems", "unevaluatedProperties"),
+    *("$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$vocabulary", "additionalItems"),
+)
+_ANNOTATIONS = (
+    *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
+    *("$schema", "$id", "id", "$anchor", "contentEncoding", "contentMediaType", "contentSchema"),
+)
+# Formats that llguidance writes exactly; those of `FORMATS` are patterns of ours.
+_EXACT_FORMATS = ("duration", "email", "ipv4", "ipv6", "uri")
+
+
+def parse_schema(text: str | bytes, name: str = "schema") -> Any:
+    """Returns the schema of a JSON text.
+
+    Args:
+        text: The text.
+        name: Name of the file, for errors.
+
+    Raises:
+        ConstraintError: if it is larger than 1 MB, is no JSON, or has a key twice in an object.
+    """
+    if len(text) > MOST_BYTES:
+        raise ConstraintError(f"{name}: it has {len(text):,} bytes, more than {MOST_BYTES:,}")
+
+    def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            key = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
+            raise ConstraintError(f"{name}: the key {key!r} is twice in one object")
+        return found
+
+    def refuse(constant: str) -> Any:
+        raise ConstraintError(f"{name}: {constant} is no JSON")
+
+    try:
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+    except RecursionError:
+        raise ConstraintError(f"{name}: it is nested deeper than {MOST_DEPTH}") from None
+    except UnicodeDecodeError as error:
+        raise ConstraintError(f"{name}: it is not UTF-8 from byte {error.start} on") from None
+    except json.JSONDecodeError as error:
+        raise ConstraintError(f"{name}:{error.lineno}: it is no JSON: {error.msg}") from None
+
+
+def checked_schema(schema: Any, problem_of_pattern: Callable[[str], str]) -> Any:
+    """Returns a schema as llguidance is to read it: formats that it writes inexactly are patterns of ours.
+
+    Args:
+        schema: The schema (draft 2020-12).
+        problem_of_pattern: Function from a regular expression to the reason why it cannot be followed, or "".
+
+    Raises:
+        ConstraintError: for a schema that is none, and for all that would be ignored or followed inexactly,
+            with the JSON Pointer of the part.
+    """
+    _check_depth(schema, "#")
+    _check_draft(schema)
+    return _Gate(schema, problem_of_pattern).part(schema, "#")
+
+
+def _check_depth(value: Any, path: str) -> None:
+    """Refuses what is nested too deep, and texts that are no Unicode."""
+    waiting = [(value, path, 0)]
+    while waiting:
+        value, path, depth = waiting.pop()
+        if depth > MOST_DEPTH:
+            raise ConstraintError(f"{path[:200]}: it is nested deeper than {MOST_DEPTH}")
+        if isinstance(value, str) and any("\ud800" <= each <= "\udfff" for each in value):
+            raise ConstraintError(f"{path}: a text with half a surrogate pair can be written in no UTF-8")
+        if isinstance(value, Mapping):
+            waiting += [(str(key), path, depth) for key in value]
+            waiting += [(each, f"{path}/{_token(str(key))}", depth + 1) for key, each in value.items()]
+        elif isinstance(value, list | tuple):
+            waiting += [(each, f"{path}/{place}", depth + 1) for place, each in enumerate(value)]
+
+
+def _check_draft(schema: Any) -> None:
+    """Refuses what is no schema of the draft."""
+    (library,) = import_extra(ConstraintError, "structured", "jsonschema")
+    errors = library.Draft202012Validator(library.Draft202012Validator.META_SCHEMA).iter_errors(
+        _plain(schema)
+    )
+    error = library.exceptions.best_match(errors)
+    if error is not None:
+        path = "/".join(["#", *(_token(str(each)) for each in error.absolute_path)])
+        raise ConstraintError(f"{path}: {error.message[:200]}")
+
+
+class _Gate:
+    """Reads one schema."""
+
+    def __init__(self, root: Any, problem_of_pattern: Callable[[str], str]) -> None:
+        self._root, self._problem_of_pattern = root, problem_of_pattern
+
+    def part(self, schema: Any, path: str) -> Any:
+        """Returns a part of the schema."""
+        if not isinstance(schema, Mapping):
+            return schema
+        self._check_names(schema, path)
+        for least, most in _BOUNDS:
+            if least in schema and most in schema and schema[least] > schema[most]:
+                raise ConstraintError(
+                    f"{path}/{least}: {least} {schema[least]} is above {most} {schema[most]}: nothing is valid"
+                )
+        if schema.get("enum") == []:
+            raise ConstraintError(f"{path}/enum: it is empty: nothing is valid")
+        self._check_pattern_properties(schema, path)
+        if "pattern" in schema and (problem := self._problem_of_pattern(schema["pattern"])):
+            raise ConstraintError(f"{path}/pattern: {problem}")
+        if "$ref" in schema:
+            self._check_reference(schema["$ref"], f"{path}/$ref")
+        found = {
+            key: self._value(key, value, path) for key, value in schema.items() if key not in _ANNOTATIONS
+        }
+        return self._with_format(found, path)
+
+    @staticmethod
+    def _check_names(schema: Mapping[str, Any], path: str) -> None:
+        for key in schema:
+            if key in _UNSUPPORTED:
+                raise ConstraintError(
+                    f"{path}/{_token(key)}: unsupported keyword: no text is held to it here"
+                )
+            is_known = (
+                key in SUPPORTED or key in _ANNOTATIONS or (key.startswith("x-") and key != "x-guidance")
+            )
+            if not is_known:
+                raise ConstraintError(f"{path}/{_token(key)}: unknown keyword; {suggest(key, SUPPORTED)}")
+
+    def _value(self, key: str, value: Any, path: str) -> Any:
+        path = f"{path}/{_token(key)}"
+        if key in _ONE:
+            return self.part(value, path)
+        if key in _LIST:
+            return [self.part(each, f"{path}/{place}") for place, each in enumerate(value)]
+        if key in _NAMED:
+            return {name: self.part(each, f"{path}/{_token(name)}") for name, each in value.items()}
+        # llguidance reads no 2.0, which is a whole number as well.
+        return int(value) if isinstance(value, float) and _is_count(key) else value
+
+    @staticmethod
+    def _check_pattern_properties(schema: Mapping[str, Any], path: str) -> None:
+        for pattern in schema.get("patternProperties", {}):
+            place = f"{path}/patternProperties/{_token(pattern)}"
+            try:
+                expression = re.compile(pattern)
+            except re.error as error:
+                raise ConstraintError(f"{place}: it is no regular expression: {error}") from None
+            for name in schema.get("properties", {}):
+                if expression.search(name):
+                    raise ConstraintError(
+                        f"{place}: it matches {name!r} of properties, of which only one would be followed"
+                    )
+
+    def _check_reference(self, target: Any, path: str) -> None:
+        seen: list[str] = []
+        while True:
+            if not target.startswith("#"):
+                raise ConstraintError(f"{path}: {target!r} is not in this schema: only # and #/... are read")
+            if target in seen:
+                raise ConstraintError(f"{path}: {target!r} leads to itself: no text is valid by it")
+            seen.append(target)
+            found = resolve(self._root, target, path)
+            if not isinstance(found, Mapping) or "$ref" not in found:
+                return
+            target = found["$ref"]
+
+    @staticmethod
+    def _with_format(schema: dict[str, Any], path: str) -> dict[str, Any]:
+        name = schema.get("format")
+        if name is None or name in _EXACT_FORMATS:
+            return schema
+        if name not in FORMATS:
+            known = sorted({*FORMATS, *_EXACT_FORMATS})
+            raise ConstraintError(f"{path}/format: {name!r} is unsupported; {suggest(str(name), known)}")
+        if "pattern" in schema:
+            raise ConstraintError(f"{path}/format: unsupported next to pattern")
+        rest = {key: value for key, value in schema.items() if key != "format"}
+        return {**rest, "pattern": f"^(?:{FORMATS[name]})$"}
+
+
+def resolve(root: Any, target: str, path: str) -> Any:
+    """Returns the part of a schema that a reference names.
+
+    Args:
+        root: The schema.
+        target: The reference, `#` or `#/...`.
+        path: JSON Pointer of the reference, for errors.
+
+    Raises:
+        ConstraintError: if there is no such part, with the nearest name.
+    """
+    found = root
+    for token in target.split("/")[1:]:
+        key = token.replace("~1", "/").replace("~0", "~")
+        known: Mapping[str, Any] = (
+            found
+            if isinstance(found, Mapping)
+            else {str(place): each for place, each in enumerate(_items(found))}
+        )
+        if key not in known:
+            raise ConstraintError(f"{path}: there is nothing at {target}; {suggest(key, list(known))}")
+        found = known[key]
+    return found
+
+
+def _items(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _is_count(key: str) -> bool:
+    return key.startswith(("min", "max")) and key not in ("minimum", "maximum")
+
+
+def _plain(value: Any) -> Any:
+    """Returns JSON with lists and dictionaries, which is what jsonschema reads."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _token(key: str) -> str:
+    """Returns a key as a token of a JSON Pointer."""
+    return key.replace("~", "~0").replace("/", "~1")
