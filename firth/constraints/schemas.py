@@ -132,9 +132,8 @@ class _Gate:
         self._check_names(schema, path)
         for least, most in _BOUNDS:
             if least in schema and most in schema and schema[least] > schema[most]:
-                raise ConstraintError(
-                    f"{path}/{least}: {least} {schema[least]} is above {most} {schema[most]}: nothing is valid"
-                )
+                above = f"{least} {schema[least]} is above {most} {schema[most]}"
+                raise ConstraintError(f"{path}/{least}: {above}: nothing is valid")
         if schema.get("enum") == []:
             raise ConstraintError(f"{path}/enum: it is empty: nothing is valid")
         self._check_pattern_properties(schema, path)

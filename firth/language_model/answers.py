@@ -250,11 +250,12 @@ class TextAnswers(keras.Model):
             prompts: A text, or a list of texts.
             details: True for `firth.generation.Generated` instead of texts.
             **values: Values of a `GenerationRequest`, such as `max_new_tokens`, `temperature`, `top_k`,
-                `top_p`, `stop` and `seed`.
+                `top_p`, `stop` and `seed`; `schema`, `regex`, `choices` or `grammar` hold the text to it.
 
         Raises:
             TypeError: for a prompt that is not a text.
-            ValueError: if the model does not write, with what it can do, or for a value out of its range.
+            ValueError: if the model does not write, with what it can do, for a value out of its range, or for
+                a constraint that cannot be honoured.
         """
         if not isinstance(prompts, str):
             prompts = checked_texts(prompts, "prompts")

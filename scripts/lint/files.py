@@ -77,6 +77,7 @@ _WHOLE_FOLDER = "writes in a folder of `storage.whole_folder`"
 LOCAL = {
     "cli/compare.py": (".write_text", _USER),
     "cli/main.py": ("tempfile.NamedTemporaryFile", _LOG),
+    "cli/requests/constraint_options.py": (".read_bytes", _USER),
     "cli/requests/predict.py": (".exists", _USER),
     "cli/output.py": ("os.remove tempfile.mkstemp", _LOG),
     "cli/runs_on_disk.py": (".exists .glob .stat", "the folders of local runs"),

@@ -11,6 +11,14 @@ import typer
 from firth.cli import commands
 from firth.cli.bundles import DType, EngineName, engine_options
 from firth.cli.output import ExitCode, fail, note, run_quietly, terminal, usage_errors
+from firth.cli.requests.constraint_options import (
+    ChoiceTexts,
+    GrammarFile,
+    RegexText,
+    SchemaFile,
+    WhiteSpaceOf,
+    given_constraint,
+)
 from firth.cli.requests.files import Quoted, check_quoted, drawing_records, print_counts
 from firth.cli.requests.request_options import RequestCommand, given_request
 
@@ -60,6 +68,11 @@ def _generate(
         int, typer.Option("--n", min=1, max=1024, help="Texts for each prompt, each with the next seed.")
     ] = 1,
     stream: Annotated[bool, typer.Option("--stream", help="Print a text while it is written.")] = False,
+    schema: SchemaFile = None,
+    regex: RegexText = None,
+    choice: ChoiceTexts = None,
+    grammar: GrammarFile = None,
+    white_space: WhiteSpaceOf = None,
     engine: EngineName = None,
     dtype: DType = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
@@ -70,7 +83,7 @@ def _generate(
 
     The model is the newest bundle of a run, blessed or not. Without options the likeliest token is taken.
     """
-    request = given_request(ctx)
+    request = given_request(ctx, given_constraint(schema, regex, choice, grammar, white_space))
     _check_options(prompts, input, output, column, n, stream, as_json, request)
     check_quoted(quoted, input)
     if input is not None and output is not None:
@@ -101,6 +114,7 @@ def _generate(
         else:
             for each in (written, *written.others):
                 typer.echo(each.text)
+                _print_cut(each)
             _print_scores(written)
 
 
@@ -190,7 +204,13 @@ def _print_stream(generator: "TextGenerator", text: str, request: "GenerationReq
             typer.echo(piece, nl=False)
             sys.stdout.flush()
     typer.echo()
+    _print_cut(stream.result)
     _print_scores(stream.result)
+
+
+def _print_cut(written: "Generated") -> None:
+    if written.complete is False:
+        note(f"the text is cut ({written.ended}) and does not meet its constraint; see --finish")
 
 
 def _print_scores(written: "Generated") -> None:
@@ -208,7 +228,9 @@ def _print_scores(written: "Generated") -> None:
 
 def written_json(written: "Generated", request: "GenerationRequest", n: int) -> dict[str, Any]:
     """Returns a written text, and the scores that were asked for, as JSON has them."""
-    values = {"generated": written.text, "ended": written.ended}
+    values: dict[str, Any] = {"generated": written.text, "ended": written.ended}
+    if written.complete is not None:
+        values["complete"] = written.complete
     seed = {"seed": request.seed} if n > 1 else {}
     scores: dict[str, Any] = {} if written.score is None else {"score": written.score}
     if written.others:
@@ -232,6 +254,8 @@ register = commands.registrar(
     "cat prompt.txt | firth generate gpt2_tiny - --log-probabilities",
     "firth generate gpt2_tiny --input prompts.jsonl --output texts.jsonl",
     "firth generate gpt2_tiny 'Returns the' --engine ctranslate2 --dtype int8",
+    "firth generate gpt2_tiny 'An order: ' --schema order.json --max-new-tokens 200 --finish",
+    "firth generate gpt2_tiny 'Is it good? ' --choice yes --choice no",
     cls=RequestCommand,
 )
 

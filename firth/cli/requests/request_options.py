@@ -16,10 +16,13 @@ import typer.core
 from firth.cli.output import ExitCode, fail
 
 if TYPE_CHECKING:
+    from firth.recipes.generation.constraints import AnyConstraint
     from firth.recipes.generation.request import GenerationRequest
 
 _REQUEST = "firth.cli.request"
 _SAMPLER = "sampler"
+# The command has options of its own for it.
+_CONSTRAINT = "constraint"
 _METAVARS = {int: "INTEGER", float: "NUMBER", str: "TEXT"}
 _INPUTS = "firth.cli.inputs"
 
@@ -41,7 +44,7 @@ class RequestCommand(typer.core.TyperCommand):
         return super().invoke(ctx)
 
 
-def given_request(ctx: typer.Context) -> "GenerationRequest":
+def given_request(ctx: typer.Context, constraint: "AnyConstraint | None" = None) -> "GenerationRequest":
     """Returns the request that the options of a `RequestCommand` make, or ends the command."""
     from firth.recipes.generation.request import GenerationRequest
 
@@ -50,6 +53,8 @@ def given_request(ctx: typer.Context) -> "GenerationRequest":
     if _SAMPLER in given:
         _check_sampler(given)
         values[_SAMPLER] = {"kind": given[_SAMPLER]}
+    if constraint is not None:
+        values[_CONSTRAINT] = constraint
     try:
         return GenerationRequest.with_values(values)
     except ValueError as error:
@@ -70,7 +75,8 @@ def _annotations() -> Mapping[str, Any]:
     from firth.recipes.generation.request import GenerationRequest
 
     fields = [each.model_fields for each in (*_samplers().values(), GenerationRequest)]
-    return {name: field.annotation for each in fields for name, field in each.items()}
+    found = {name: field.annotation for each in fields for name, field in each.items()}
+    return {name: annotation for name, annotation in found.items() if name != _CONSTRAINT}
 
 
 @functools.cache
@@ -102,7 +108,7 @@ def _parameters() -> Iterator[inspect.Parameter]:
         if name == _SAMPLER:
             meaning = f"{given[name].rstrip('.')}: {kinds}. Without it, the first with all given values."
             yield _parameter(name, str, meaning, field.default.kind, "Request", "KIND")
-        else:
+        elif name != _CONSTRAINT:
             yield _parameter(name, field.annotation, given[name], field.default, "Request")
     for name, of_kind in _fields_of_samplers().items():
         first = of_kind[next(iter(of_kind))]

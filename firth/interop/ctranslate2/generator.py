@@ -151,7 +151,14 @@ def _seed_of(seed: int) -> int:
 
 _REFUSAL = "the engine ctranslate2 has no such value; leave it out or take keras"
 # Values that the runtime has nothing for.
-_LACKING = ("presence_penalty", "frequency_penalty", "no_repeat_ngram_size", "min_new_tokens", "logit_bias")
+_LACKING = (
+    "constraint",
+    "presence_penalty",
+    "frequency_penalty",
+    "no_repeat_ngram_size",
+    "min_new_tokens",
+    "logit_bias",
+)
 
 
 def _greedy(sampler: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Constraints that a written text is held to."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
 import pydantic
 
@@ -15,12 +15,20 @@ WhiteSpace = Literal["compact", "single"] | Annotated[int, pydantic.Field(ge=1, 
 class Constraint(Config):
     """The base of the constraints of a written text."""
 
+    keyword: ClassVar[str]
+    """Name in calls, where its value alone is given."""
+    value_key: ClassVar[str]
+    """Key of that value."""
+
     if TYPE_CHECKING:
         kind: str
 
 
 class JsonSchema(Constraint):
     """The text is JSON that is valid by a schema (draft 2020-12)."""
+
+    keyword: ClassVar[str] = "schema"
+    value_key: ClassVar[str] = "json_schema"
 
     kind: Literal["json_schema"] = "json_schema"
     json_schema: Mapping[str, Any] | bool
@@ -33,6 +41,9 @@ class JsonSchema(Constraint):
 class Regex(Constraint):
     """The whole text matches a regular expression, as Rust's crate `regex` reads it."""
 
+    keyword: ClassVar[str] = "regex"
+    value_key: ClassVar[str] = "pattern"
+
     kind: Literal["regex"] = "regex"
     pattern: Annotated[str, pydantic.Field(min_length=1)]
     """The regular expression, without look-around; it is anchored at both ends."""
@@ -41,6 +52,9 @@ class Regex(Constraint):
 class Choices(Constraint):
     """The text is one of some texts."""
 
+    keyword: ClassVar[str] = "choices"
+    value_key: ClassVar[str] = "choices"
+
     kind: Literal["choices"] = "choices"
     choices: Annotated[tuple[Annotated[str, pydantic.Field(min_length=1)], ...], pydantic.Field(min_length=1)]
     """The texts."""
@@ -48,6 +62,9 @@ class Choices(Constraint):
 
 class Grammar(Constraint):
     """The text is written by a context-free grammar."""
+
+    keyword: ClassVar[str] = "grammar"
+    value_key: ClassVar[str] = "grammar"
 
     kind: Literal["grammar"] = "grammar"
     grammar: Annotated[str, pydantic.Field(min_length=1)]

@@ -8,7 +8,7 @@ import pydantic
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.recipe_type import MAX_SIZE, Config
 from firth.recipes.base.types import configs_in, kinds_of
-from firth.recipes.generation.constraints import AnyConstraint
+from firth.recipes.generation.constraints import AnyConstraint, Constraint
 from firth.recipes.generation.samplers import AnySampler, Greedy, Sampling
 
 _FINITE = pydantic.Field(ge=-1e4, le=1e4)
@@ -85,7 +85,7 @@ class GenerationRequest(Config):
         """Returns a request of plain values, in which a sampler's own may stand next to the others.
 
         A sampler's value without a sampler, such as `temperature`, asks for the first kind that has it. A
-        single text is a `stop` too.
+        single text is a `stop` too. `schema`, `regex`, `choices` and `grammar` are constraints.
 
         Raises:
             ValueError: for a key or a value that does not fit, with the nearest valid name.
@@ -98,6 +98,8 @@ class GenerationRequest(Config):
         Traceback (most recent call last):
             ...
         ValueError: GenerationRequest: max_new_token: unknown key; did you mean max_new_tokens?
+        >>> GenerationRequest.with_values({"choices": ["yes", "no"]}).constraint
+        Choices(kind='choices', choices=('yes', 'no'))
         """
         return cls._of_plain({}, values)
 
@@ -119,6 +121,7 @@ class GenerationRequest(Config):
     @classmethod
     def _of_plain(cls, base: Mapping[str, Any], values: Mapping[str, Any]) -> "GenerationRequest":
         cls._check_keys(values)
+        values = _with_constraint(values)
         said = {key: value for key, value in values.items() if key in cls.model_fields}
         if isinstance(sampler := said.get("sampler"), str):
             if sampler in _names_of_samplers():
@@ -138,7 +141,7 @@ class GenerationRequest(Config):
     @classmethod
     def _check_keys(cls, values: Mapping[str, Any]) -> None:
         """Raises ValueError for a key that neither the request nor a sampler has."""
-        valid = dict.fromkeys((*cls.model_fields, *_names_of_samplers()))
+        valid = dict.fromkeys((*cls.model_fields, *_names_of_samplers(), *_constraints_by_keyword()))
         for key in values:
             if key not in valid:
                 here = _NAMES_ELSEWHERE.get(key)
@@ -148,6 +151,25 @@ class GenerationRequest(Config):
 
 def _names_of_samplers() -> list[str]:
     return [name for each in configs_in(AnySampler) for name in each.model_fields]
+
+
+def _constraints_by_keyword() -> dict[str, type[Constraint]]:
+    types: list[Any] = configs_in(AnyConstraint)
+    return {each.keyword: each for each in types}
+
+
+def _with_constraint(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns values in which a constraint that is given by its own value alone is a constraint."""
+    types = _constraints_by_keyword()
+    named = [key for key in values if key in types]
+    found = {key: value for key, value in values.items() if key not in types}
+    if len(named) + ("constraint" in values) > 1:
+        raise ValueError(f"{named[0]}: a text is held to one constraint, and another one is given")
+    for key in named:
+        kind, value_key = kinds_of(types[key])[0], types[key].value_key
+        value = values[key]
+        found["constraint"] = {"kind": kind, value_key: tuple(value) if isinstance(value, list) else value}
+    return found
 
 
 def _kind_with(values: Mapping[str, Any]) -> str:

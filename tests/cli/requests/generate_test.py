@@ -153,3 +153,32 @@ def test_vectors_by_the_engine(firth, tmp_path, monkeypatch):
     np.testing.assert_allclose(*(each["embedding"] for each in told), rtol=0, atol=1e-4)
     result = firth("predict", bundle, "fill-mask", "a [MASK]", "--engine", "ctranslate2")
     assert result.exit_code == 2 and "there is no signature fill_mask without heads" in result.stderr
+
+
+def test_a_text_is_one_of_the_choices(firth, bundle):
+    result = ask(firth, bundle, "--choice", "lazy dog", "--choice", "cats", "--json")
+    found = json.loads(result.stdout)
+    assert found["generated"] in ("lazy dog", "cats") and found["complete"], result.output
+    # Three tokens end none but these; two leave the longer one without its end.
+    assert ask(firth, bundle, "--choice", "lazy dogs").stderr.count("--finish") == 1
+    result = ask(firth, bundle, "--regex", "(cats!*|lazy dogs)", "--finish")
+    assert result.stdout == "cats\n", result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--choice", "a", "--regex", "a"], "--regex and --choice"),
+        (["--white-space", "single"], "--schema"),
+        (["--schema", "no.json"], "no.json"),
+        (["--schema", __file__], f"{__file__}:1"),
+        (["--finish"], "constraint"),
+        (["--regex", "("], "unclosed"),
+        (["--choice", "a fox", "--finish", "--max-new-tokens", "2"], "at least 3 tokens"),
+        # This vocabulary has no brackets.
+        (["--regex", r"\{a\}", "--finish"], "byte_fallback"),
+    ],
+)
+def test_a_constraint_that_cannot_be_honoured_ends_the_command(firth, bundle, arguments, named):
+    result = ask(firth, bundle, *arguments)
+    assert result.exit_code == 2 and named in result.output.replace("\n", " "), result.output
