@@ -14,6 +14,8 @@ from firth.constraints.token_bytes import TokenBytes
 from firth.lazy import import_extra
 from firth.recipes.generation.constraints import Choices, Constraint, Grammar, JsonSchema, Regex
 
+# llguidance's reason where no token can continue a text that is not complete.
+_STUCK = "NoExtensionBias"
 # A value may follow one space, since pieces carry it.
 _OUTER = 'start: " "? @value'
 
@@ -36,10 +38,15 @@ class _Vocabulary:
 
     def __init__(self, tokens: TokenBytes) -> None:
         self.eos_token_id = tokens.end_id
-        self.tokens = [b"<%d>" % row if text is None else text for row, text in enumerate(tokens.texts)]
-        self.special_token_ids = [row for row, text in enumerate(tokens.texts) if text is None]
+        texts = set(tokens.texts)
+        # llguidance reads bytes that a constraint forces as tokens, whether a token has them alone or not.
+        # Rows after those of the model do, and are never let through.
+        missing = [each for each in map(bytes, zip(range(256))) if each not in texts]
+        rows = (*tokens.texts, *missing)
+        self.tokens = [b"<%d>" % row if text is None else text for row, text in enumerate(rows)]
+        self.special_token_ids = [row for row, text in enumerate(rows) if text is None]
 
-        self._ids = {text: row for row, text in enumerate(tokens.texts) if text is not None}
+        self._ids = {text: row for row, text in enumerate(rows) if text is not None}
         self._longest = max(map(len, self._ids), default=0)
 
     def __call__(self, text: bytes | str) -> list[int]:
@@ -47,9 +54,7 @@ class _Vocabulary:
         rest, ids = text.encode() if isinstance(text, str) else text, []
         while rest:
             sizes = range(min(self._longest, len(rest)), 0, -1)
-            size = next((size for size in sizes if rest[:size] in self._ids), 0)
-            if not size:
-                break
+            size = next(size for size in sizes if rest[:size] in self._ids)
             ids.append(self._ids[rest[:size]])
             rest = rest[size:]
         return ids
@@ -58,7 +63,8 @@ class _Vocabulary:
 @functools.lru_cache(8)
 def _tokenizer(tokens: TokenBytes) -> Any:
     library = _library()
-    return library.LLTokenizer(library.TokenizerWrapper(_Vocabulary(tokens)), n_vocab=len(tokens.texts))
+    vocabulary = _Vocabulary(tokens)
+    return library.LLTokenizer(library.TokenizerWrapper(vocabulary), n_vocab=len(vocabulary.tokens))
 
 
 class LLGuidanceConstraint(CompiledConstraint):
@@ -75,14 +81,14 @@ class LLGuidanceConstraint(CompiledConstraint):
 
     def __init__(self, constraint: Constraint, tokens: TokenBytes) -> None:
         grammars = [{"lark_grammar": _OUTER}, {"name": "value", **_GRAMMARS[constraint.kind](constraint)}]
-        self._first = _library().LLMatcher(
-            _tokenizer(tokens), json.dumps({"grammars": grammars}), log_level=0
-        )
+        tokenizer = _tokenizer(tokens)
+        self._rows = len(tokens.texts), tokenizer.vocab_size
+        self._first = _library().LLMatcher(tokenizer, json.dumps({"grammars": grammars}), log_level=0)
         if self._first.is_error():
             raise ConstraintError(f"{constraint.kind}: {_reason(self._first.get_error())}")
 
     def new_matcher(self, most_tokens: int) -> "LLGuidanceMatcher":  # noqa: D102
-        return LLGuidanceMatcher(self._first.deep_copy())
+        return LLGuidanceMatcher(self._first.deep_copy(), self._rows)
 
 
 class LLGuidanceMatcher(Matcher):
@@ -90,10 +96,11 @@ class LLGuidanceMatcher(Matcher):
 
     Args:
         inner: Matcher of llguidance.
+        rows: Numbers of the model's rows, and of those that llguidance knows.
     """
 
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
+    def __init__(self, inner: Any, rows: tuple[int, int]) -> None:
+        self.inner, self.rows = inner, rows
 
     @property
     def complete(self) -> bool:  # noqa: D102
@@ -111,7 +118,7 @@ class LLGuidanceMatcher(Matcher):
             raise ConstraintError(f"{count} tokens cannot be taken back: {_reason(self.inner.get_error())}")
 
     def copy(self) -> "LLGuidanceMatcher":  # noqa: D102
-        return LLGuidanceMatcher(self.inner.deep_copy())
+        return LLGuidanceMatcher(self.inner.deep_copy(), self.rows)
 
 
 def fill_in_parallel(matchers: Sequence[tuple[LLGuidanceMatcher, int]], words: npt.NDArray[np.int32]) -> None:
@@ -126,15 +133,26 @@ def fill_in_parallel(matchers: Sequence[tuple[LLGuidanceMatcher, int]], words: n
     """
     if not matchers:
         return
+    rows, known = matchers[0][0].rows
+    whole = words if rows == known else np.zeros([len(words), -(-known // 32)], np.int32)
     _executor().unsafe_compute_mask_ptr(
-        [(each.inner, row) for each, row in matchers], words.ctypes.data, words.strides[0], len(words)
+        [(each.inner, row) for each, row in matchers],
+        whole.ctypes.data,
+        whole.shape[1] * whole.itemsize,
+        len(whole),
     )
     for each, row in matchers:
         if each.inner.is_error():
-            raise ConstraintError(f"the text cannot be followed: {_reason(each.inner.get_error())}")
-        # llguidance lets the end come where it is stuck.
-        if each.inner.is_stopped() and not each.complete:
+            if each.inner.stop_reason() != _STUCK:
+                raise ConstraintError(f"the text cannot be followed: {_reason(each.inner.get_error())}")
             words[row] = 0
+        # llguidance lets the end come where it is stuck.
+        elif each.inner.is_stopped() and not each.complete:
+            words[row] = 0
+        elif whole is not words:
+            words[row] = whole[row, : words.shape[1]]
+            if rows % 32:
+                words[row, -1] &= (1 << rows % 32) - 1
 
 
 def _json_grammar(constraint: JsonSchema) -> Mapping[str, Any]:

@@ -106,10 +106,25 @@ def adjusted(logits: tf.Tensor, controls: Controls, seen: Seen, end_id: int) -> 
     )
     if controls.mask.shape[2] == 0:
         return logits
-    may_come = mask_bits(tf.reshape(controls.mask, [-1, controls.mask.shape[2]]), logits.shape[1])
+    words = tf.reshape(controls.mask, [-1, controls.mask.shape[2]])
+    return masked(logits, raw, mask_bits(words, logits.shape[1]))
+
+
+def masked(logits: tf.Tensor, raw: tf.Tensor, may_come: tf.Tensor) -> tf.Tensor:
+    """Returns logits that are minus infinity for tokens that a mask does not let through.
+
+    Args:
+        logits: Logits with biases and penalties, float32 [batch, vocabulary].
+        raw: Logits without, which count where penalties leave no token that the mask lets through.
+        may_come: True for tokens that the mask lets through, bool [batch, vocabulary].
+    """
     left = tf.where(may_come, logits, -float("inf"))
-    nothing = tf.reduce_all(left == -float("inf"), axis=1, keepdims=True)
-    return tf.where(nothing & may_come, raw, left)
+    nothing = tf.reduce_max(left, axis=1, keepdims=True) == -float("inf")
+    return tf.cond(
+        tf.reduce_any(nothing),
+        lambda: tf.where(nothing & may_come, raw, left),
+        lambda: tf.identity(left),
+    )
 
 
 def _without_ruled_out(logits: tf.Tensor, controls: Controls, seen: Seen, end_id: int) -> tf.Tensor:

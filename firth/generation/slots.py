@@ -4,8 +4,9 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from firth.generation.controls import Controls
+from firth.generation.controls import Controls, mask_bits
 from firth.generation.framing import PromptFraming
+from firth.generation.penalties import masked
 from firth.generation.sampling import sampled
 from firth.generation.token_reader import Prompts, TokenReader, last_states
 from firth.generation.writer import RUNNING, Writer, Writing
@@ -78,13 +79,13 @@ class SlotWriter:
         return (len(framing.start) or longest) + written - 1
 
     def stepped(
-        self, slots: Slots, active: tf.Tensor, controls: Controls, may_come: tf.Tensor
+        self, slots: Slots, active: tf.Tensor, controls: Controls, mask: tf.Tensor
     ) -> tuple[Slots, tf.Tensor]:
         """Writes a token in each active slot that has not ended.
 
         Args:
             active: True for slots that take part, bool [slots].
-            may_come: True for tokens that may come next in each slot, bool [slots, vocabulary].
+            mask: Tokens that may come next in each slot, int32 [slots, words]; see `mask_bits`.
 
         Returns:
             The slots, and the natural logarithms of the probabilities of all tokens that could be written,
@@ -93,7 +94,13 @@ class SlotWriter:
         before = slots.writing
         logits = self._writer.allowed(self._reader.logits(slots.states))
         proposed = self._writer.proposed(logits, controls, before.seen)
-        tokens = sampled(tf.where(may_come, proposed, -float("inf")), controls, before.count)
+        # Free texts do not wait for the bits.
+        proposed = tf.cond(
+            tf.reduce_all(mask == -1),
+            lambda: tf.identity(proposed),
+            lambda: masked(proposed, logits, mask_bits(mask, logits.shape[1])),
+        )
+        tokens = sampled(proposed, controls, before.count)
         controls = controls._replace(most=tf.minimum(controls.most, slots.room))
         writing = self._writer.extended(before, tokens, logits, controls, active)
         reads = active & (writing.ended == RUNNING)

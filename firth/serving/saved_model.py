@@ -30,6 +30,7 @@ from firth.serving.signature import (
     describe_signature,
 )
 from firth.serving.signatures import text_signatures
+from firth.serving.slots.constraints import write_token_bytes
 from firth.serving.slots.requests import idle_requests
 from firth.serving.slots.signatures import SlotSignatures
 from firth.serving.slots.tokenizer_description import describe_tokenizer
@@ -59,9 +60,10 @@ def export(
     also has `predict_examples`, its own signature on `examples` whose features are the texts by input, as
     TFX's BulkInferrer asks; what is one value a record has the shape [batch, 1] there. Tasks of classes and
     of numbers have `classify_examples` and `regress_examples` on `inputs`, as TF Serving's Classify and
-    Regress ask. `assets.extra` holds TF Serving's warm-up requests and
-    `firth.json`, which `firth.serving.read_description` reads: the signatures, the recipe, the tokenizer's
-    digest and the versions of what made it. Weights are stored as `recipe.export.weights` says.
+    Regress ask. `assets.extra` holds TF Serving's warm-up requests, the bytes of the tokens of a model with
+    slots, which constraints read, and `firth.json`, which `firth.serving.read_description` reads: the
+    signatures, the recipe, the tokenizer's digest and the versions of what made it. Weights are stored as
+    `recipe.export.weights` says.
 
     The directory appears whole or not at all.
 
@@ -151,6 +153,8 @@ def _write(
         warmup += idle_requests(slots.describe()) if count else []
     tf.saved_model.save(module, directory, signatures=_traced(functions), options=options)
     write_warmup(directory, warmup)
+    if served.recipe.export.slots:
+        write_token_bytes(directory, slots.token_bytes)
     # TF Serving joins the requests of all signatures of a model. Those of slots must come one by one, and
     # lists of other lengths do not fit one tensor: it would pad them with their first text. What it pads rows
     # of tokens with is not read.

@@ -1,7 +1,8 @@
 """Continuous batching: texts join and leave the slots of an exported model while others are written."""
 
+import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,17 +10,19 @@ import numpy.typing as npt
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
+from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher, fill_masks
+from firth.generation.results import END, LENGTH, STUCK
+from firth.recipes.generation.constraints import Constraint
 from firth.serving.exported_model import newest_model, read_description
 from firth.serving.isolated_check import Loaded
 from firth.serving.parameter import values_of
+from firth.serving.slots.constraints import SlotConstraints, read_token_bytes
 from firth.serving.slots.requests import GREATEST_BIAS, prefill_request, step_request
 from firth.serving.warmup import Request
 from firth.tokenizers.dialogue_json import REFUSAL
 
-# From the tokens written so far to those that may come next, bool [vocabulary].
-MayCome = Callable[[tuple[int, ...]], npt.NDArray[np.bool_]]
 # As `step` counts them.
-_ENDED = ("", "end", "length")
+_ENDED = ("", END, LENGTH)
 _UNFINISHED = "\ufffd"
 # Characters of a text that is refused.
 _SHOWN = 60
@@ -32,15 +35,16 @@ class SlotPrompt(NamedTuple):
         text: The prompt; for a model that learned dialogues (`described["prompted_with"]` is `turns`) one as
             JSON, a list of messages with `role` and `content`. It is not read where there are `ids`.
         parameters: Values of the parameters by name, such as `temperature`; the others have their defaults.
-        may_come: Function from the tokens written so far to those that may come next, bool [vocabulary]; None
-            where all may. The model's own rules come first: no special token is written but the end.
+        constraint: Schema, regular expression, choices or grammar that the text is held to, or one that was
+            compiled for the model; None for a free text. The model's own rules come first: no special token
+            is written but the end.
         ids: Tokens of the prompt with its special ones, as the model reads them; None to read `text`.
         logit_bias: Numbers that are added to the logits of tokens, by id; at most `described["biases"]`.
     """
 
     text: str = ""
     parameters: Mapping[str, float] = {}
-    may_come: MayCome | None = None
+    constraint: Constraint | CompiledConstraint | None = None
     ids: Sequence[int] | None = None
     logit_bias: Mapping[int, float] = {}
 
@@ -53,9 +57,11 @@ class SlotText(NamedTuple):
         text: The text so far.
         ids: Its tokens so far, without the end.
         log_probabilities: Natural logarithms of their probabilities, and of the end's.
-        ended: Why it ended: `end` (the model wrote the end) or `length`; empty while it is written.
+        ended: Why it ended: `end` (the model wrote the end), `length`, or `stuck` (no token can continue it
+            under its constraint); empty while it is written.
         top: At the place of each token, and of the end, the likeliest tokens with the natural logarithms of
             their probabilities, the likeliest first; as many as `described["top_log_probabilities"]`.
+        complete: True if the text meets its constraint, False if it does not yet; None without one.
     """
 
     number: int
@@ -64,14 +70,15 @@ class SlotText(NamedTuple):
     log_probabilities: tuple[float, ...] = ()
     ended: str = ""
     top: tuple[tuple[tuple[int, float], ...], ...] = ()
+    complete: bool | None = None
 
 
 class _Held(NamedTuple):
-    prompt: SlotPrompt
     ids: npt.NDArray[np.int32]
     values: Mapping[str, npt.NDArray[Any]]
     biases: npt.NDArray[np.float32]
     bias_ids: npt.NDArray[np.int32]
+    matcher: Matcher | None
     so_far: SlotText
 
 
@@ -89,6 +96,7 @@ class ContinuousBatcher:
     Attributes:
         described: What the model says about its slots; see `SlotSignatures.describe`.
         loaded: The model in its session.
+        constraints: Constraints that were compiled for the model.
 
     Raises:
         firth.serving.NoModelError: if there is no model.
@@ -108,7 +116,11 @@ class ContinuousBatcher:
             raise ValueError(f"{path} has no slots: export a model that writes with export.slots: 1 or more")
         self.described = described["slots"]
         self.loaded = loaded or Loaded(path)
-        self._held: list[_Held | None] = [None] * self.described["count"]
+        self.constraints = SlotConstraints(functools.partial(read_token_bytes, path))
+        count, words = self.described["count"], self.described["mask_words"]
+        self._held: list[_Held | None] = [None] * count
+        # Rows of free texts, and of no text, let all tokens come.
+        self._mask = np.full([count, words], -1, np.int32)
         self._joined = 0
 
     @property
@@ -152,7 +164,8 @@ class ContinuousBatcher:
 
         Raises:
             ValueError: if no slot is free; for a parameter that is not valid, with the nearest name; for ids
-                and biases that the model does not read; as `tokenize` does.
+                and biases that the model does not read; for a constraint that it cannot be held to; as
+                `tokenize` does.
         """
         if not self.free:
             raise ValueError(f"all {len(self._held)} slots are taken: take a step first, or end a text")
@@ -161,9 +174,14 @@ class ContinuousBatcher:
         bias_ids, biases = self._biases(prompt.logit_bias)
         most = values["max_new_tokens"][0]
         ids = self.tokenize(prompt.text, most) if prompt.ids is None else self._checked(prompt.ids)
+        constraint = prompt.constraint
+        if isinstance(constraint, Constraint):
+            constraint = self.constraints.compiled(constraint)
         slot, number = self._held.index(None), self._joined
-        self._ask(prefill_request(slot, ids))
-        self._held[slot] = _Held(prompt, ids, values, biases, bias_ids, SlotText(number))
+        room = int(self._ask(prefill_request(slot, ids))["room"][0])
+        matcher = None if constraint is None else constraint.new_matcher(min(int(most), room))
+        so_far = SlotText(number, complete=None if matcher is None else False)
+        self._held[slot] = _Held(ids, values, biases, bias_ids, matcher, so_far)
         self._joined += 1
         return number
 
@@ -233,20 +251,38 @@ class ContinuousBatcher:
 
     def step(self) -> list[SlotText]:
         """Writes a token of each text, and returns the texts. Those that have ended leave their slots."""
-        found = self._ask(step_request(self.described, **self._step_inputs()))
+        self._fill_mask()
+        stuck = ~self._mask.any(axis=1)
+        # They take no part.
+        self._mask[stuck] = -1
+        active = [held is not None and not is_stuck for held, is_stuck in zip(self._held, stuck)]
+        found = self._ask(step_request(self.described, active=active, **self._step_inputs()))
         for slot, held in enumerate(self._held):
             if held is not None:
                 of_slot = {name: values[slot] for name, values in found.items()}
-                self._held[slot] = held._replace(so_far=_further(held.so_far, of_slot))
+                so_far = held.so_far._replace(ended=STUCK) if stuck[slot] else _further(held, of_slot)
+                self._held[slot] = held._replace(so_far=so_far)
         written = self._with_texts([each for each in self._held if each is not None])
         self._held = [None if each and each.so_far.ended else each for each in self._held]
         return written
 
+    def _fill_mask(self) -> None:
+        matchers = [None if each is None else each.matcher for each in self._held]
+        if not any(matchers):
+            self._mask[:] = -1
+            return
+        try:
+            fill_masks(matchers, self._mask)
+        except ConstraintError:
+            # One of them cannot be followed within the limits; the others can.
+            for row, matcher in zip(self._mask, matchers):
+                if matcher is not None:
+                    _fill_row(matcher, row)
+
     def _step_inputs(self) -> dict[str, Any]:
         parameters, no_bias = self.described["parameters"], np.zeros(self.described.get("biases", 0))
         return {
-            "active": [each is not None for each in self._held],
-            "mask": np.stack([self._mask(each) for each in self._held]),
+            "mask": self._mask,
             **{
                 name: np.stack([no_bias if held is None else getattr(held, name) for held in self._held])
                 for name in ("bias_ids", "biases")
@@ -257,21 +293,13 @@ class ContinuousBatcher:
             },
         }
 
-    def _mask(self, held: _Held | None) -> npt.NDArray[np.int32]:
-        words = self.described["mask_words"]
-        if held is None or held.prompt.may_come is None:
-            return np.full(words, -1, np.int32)
-        bits, may_come = np.zeros(32 * words, bool), held.prompt.may_come(held.so_far.ids)
-        bits[: len(may_come)] = may_come
-        return np.packbits(bits, bitorder="little").view("<i4")
-
     def _with_texts(self, held: Sequence[_Held]) -> list[SlotText]:
         if not held:
             return []
         texts = self._detokenized([each.ids for each in held], [each.so_far.ids for each in held])
         return [
             # A character of which not all bytes are there is held back while the text is written.
-            one.so_far._replace(text=text if one.so_far.ended else text.rstrip(_UNFINISHED))
+            one.so_far._replace(text=_shown(text if one.so_far.ended else text.rstrip(_UNFINISHED), one))
             for one, text in zip(held, texts)
         ]
 
@@ -284,14 +312,34 @@ class ContinuousBatcher:
         return self.loaded.run(request.signature, request.inputs)
 
 
-def _further(text: SlotText, found: Mapping[str, npt.NDArray[Any]]) -> SlotText:
+def _fill_row(matcher: Matcher, row: npt.NDArray[np.int32]) -> None:
+    try:
+        matcher.write_mask(row)
+    except ConstraintError:
+        row[:] = 0
+
+
+def _shown(text: str, held: _Held) -> str:
+    # Pieces carry a space, which is no part of a value.
+    return text if held.matcher is None else text.removeprefix(" ")
+
+
+def _further(held: _Held, found: Mapping[str, npt.NDArray[Any]]) -> SlotText:
     """Returns a text after a step that gave these outputs for its slot."""
-    ended = _ENDED[found["ended"]]
-    ids = text.ids if ended == "end" else (*text.ids, int(found["token"]))
+    text, ended, complete = held.so_far, _ENDED[found["ended"]], None
+    ids = text.ids if ended == END else (*text.ids, int(found["token"]))
+    if held.matcher is not None:
+        if ended != END:
+            held.matcher.accept(int(found["token"]))
+        complete = ended == END
     scores = (*text.log_probabilities, float(found["log_probability"]))
     likeliest = (found[each].tolist() for each in ("top_ids", "top_log_probabilities") if each in found)
     return text._replace(
-        ids=ids, log_probabilities=scores, ended=ended, top=(*text.top, tuple(zip(*likeliest)))
+        ids=ids,
+        log_probabilities=scores,
+        ended=ended,
+        top=(*text.top, tuple(zip(*likeliest))),
+        complete=complete,
     )
 
 

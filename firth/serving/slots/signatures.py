@@ -10,9 +10,12 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
-from firth.generation.controls import mask_bits, mask_words
+from firth.constraints.token_bytes import TokenBytes
+from firth.generation.controls import mask_words
 from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
 from firth.generation.slots import Slots, SlotWriter, joined, padded
@@ -56,6 +59,19 @@ class SlotSignatures:
 
     def _of_slots(self, one: tf.Tensor) -> tf.TensorSpec:
         return tf.TensorSpec([self._count, *one.shape[1:]], one.dtype)
+
+    @functools.cached_property
+    def _may_write(self) -> npt.NDArray[np.int32]:
+        """Tokens that may be written, as a mask has them, int32 [words]."""
+        bits = np.zeros(32 * mask_words(self._rows), bool)
+        bits[: self._rows] = self._framing.may_write
+        return np.packbits(bits, bitorder="little").view("<i4")
+
+    @property
+    def token_bytes(self) -> TokenBytes:
+        """Bytes of the model's tokens, which constraints read."""
+        framing = self._framing
+        return TokenBytes.of(framing.tokenizer, framing.may_write, framing.end_id)
 
     def functions(self) -> dict[str, Function]:
         """Returns the signatures by name."""
@@ -155,10 +171,10 @@ class SlotSignatures:
             for each, parameter in zip(values, PARAMETERS.values(), strict=True)
         )
         bias_ids, biases = (tf.where(active[:, tf.newaxis], each, 0) for each in (bias_ids, biases))
-        controls, may_come = controls_of_values(check_values(values)), mask_bits(mask, self._rows)
+        controls = controls_of_values(check_values(values))
         slots = self.kept.read()
         goes_on = active & (slots.writing.ended == RUNNING)
-        may_write = tf.reduce_any(may_come & tf.constant(self._framing.may_write), axis=1)
+        may_write = tf.reduce_any(tf.bitwise.bitwise_and(mask, tf.constant(self._may_write)) != 0, axis=1)
         checks = [
             check(~active | (slots.room > 0), "active: a slot has read no prompt"),
             check(~goes_on | may_write, "mask: a slot has no token that may be written"),
@@ -174,7 +190,7 @@ class SlotSignatures:
         with tf.control_dependencies(checks):
             active, bias_ids = tf.identity(active), tf.identity(bias_ids)
         controls = controls._replace(bias_ids=bias_ids, biases=biases)
-        slots, scores = self._writer.stepped(slots, active, controls, may_come)
+        slots, scores = self._writer.stepped(slots, active, controls, mask)
         self.kept.assign(slots)
         writing = slots.writing
         # The token's own is of the same tensor as those of the likeliest: clients compare them for equality.

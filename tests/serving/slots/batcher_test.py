@@ -3,18 +3,22 @@
 import functools
 import itertools
 import json
+import re
 import shutil
 
 import numpy as np
 import pytest
 
+from firth.constraints.matcher import CompiledConstraint, Matcher
 from firth.models.builders import build_outline
 from firth.models.bundle import open_weights
+from firth.recipes.generation.constraints import Choices, Grammar, Regex
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.run.fit import slot_conflicts
 from firth.serving import ContinuousBatcher, SlotPrompt
 from firth.serving.exported_model import DESCRIPTION, FOLDER
 from firth.serving.served_model import Served
+from firth.serving.slots.constraints import FILE
 from firth.serving.slots.requests import prefill_request, step_request
 from firth.serving.weights import StreamedWeights
 from tests.generation.cases import LENGTH, PIECES, PROMPTS, eagerly, generator_of
@@ -209,6 +213,32 @@ def test_slots_reply_to_dialogues_as_the_generator_does():
     assert batcher.free == 2
 
 
+class Rule(CompiledConstraint, Matcher):
+    """A constraint of one's own: a function from the tokens so far to those that may come next."""
+
+    complete = True
+
+    def __init__(self, rule, ids=()):
+        self.rule, self.ids = rule, list(ids)
+
+    def new_matcher(self, most_tokens):
+        return self.copy()
+
+    def write_mask(self, words):
+        bits = np.zeros(32 * len(words), bool)
+        bits[: len(PIECES)] = self.rule(self.ids)
+        words[:] = np.packbits(bits, bitorder="little").view("<i4")
+
+    def accept(self, token):
+        self.ids.append(token)
+
+    def take_back(self, count):
+        del self.ids[len(self.ids) - count :]
+
+    def copy(self):
+        return Rule(self.rule, self.ids)
+
+
 def test_a_mask_rules_out_tokens(made_once):
     """The likeliest of the tokens that may come, at each place; the log probability is the model's own."""
     even = np.arange(len(PIECES)) % 2 == 0
@@ -218,7 +248,7 @@ def test_a_mask_rules_out_tokens(made_once):
 
     free = SlotPrompt("the fox", {"max_new_tokens": 6})
     batcher = batcher_of(made_once)
-    found = [*batcher.write([free, free._replace(may_come=may_come)])]
+    found = [*batcher.write([free, free._replace(constraint=Rule(may_come))])]
     plain, ruled = sorted(found, key=lambda each: each.number)
     ids = [*ruled.ids, *([3] if ruled.ended == "end" else [])]
     assert [each % 2 for each in ids] == [0, 1, 0, 1, 0, 1][: len(ids)]
@@ -232,13 +262,70 @@ def test_a_mask_rules_out_tokens(made_once):
     np.testing.assert_allclose(ruled.log_probabilities[:1], first.log_probabilities, atol=1e-4)
 
 
+CHOICES = Choices(choices=("fox the dog", "cat"))
+
+
+def test_a_text_under_a_constraint_next_to_a_free_one(made_once):
+    """Token by token, from what the export keeps of the tokens; then one that no token can continue."""
+    batcher, asked = batcher_of(made_once), {"max_new_tokens": 7, "temperature": 1.5, "min_new_tokens": 5}
+    prompts = [
+        SlotPrompt("the fox", {**asked, "seed": seed}, constraint)
+        for seed in range(3)
+        for constraint in (CHOICES, Regex(pattern="(the |a )+fox"), None)
+    ]
+    steps = {}
+    for each in batcher.stream(prompts):
+        steps.setdefault(each.number, []).append(each)
+    found = [each[-1] for _, each in sorted(steps.items())]
+    for number, each in enumerate(found):
+        held, pattern = number % 3 != 2, ("(fox the dog|cat)", "(the |a )+fox")[number % 3 % 2]
+        shown = [every.text for every in steps[each.number]]
+        assert each.complete == (each.ended == "end" if held else None)
+        assert all(later.startswith(text) for text, later in itertools.pairwise(shown))
+        if each.complete:
+            assert re.fullmatch(pattern, each.text)
+    # A least number of tokens keeps no text from its end.
+    assert {found[number].ended for number in (0, 3, 6)} == {"end"}
+    assert any(found[number].complete for number in (1, 4, 7))
+    (alone,) = batcher.write([prompts[2]])
+    assert alone[1:] == found[2][1:]
+    nothing, free = (SlotPrompt("a", {"max_new_tokens": 3}, each) for each in (ends_after(1), None))
+    stuck, other = sorted(batcher.write([nothing, free]), key=lambda each: each.number)
+    assert (stuck.ended, stuck.complete, len(stuck.ids), len(stuck.log_probabilities)) == (
+        "stuck",
+        False,
+        1,
+        1,
+    )
+    assert other.ended in ("end", "length") and other.complete is None
+
+
+def ends_after(count):
+    """A rule that lets no token come after some tokens, nor the end."""
+    no_end = np.array([piece != "[SEP]" for piece in PIECES])
+    return Rule(lambda ids: no_end & (len(ids) < count))
+
+
+def test_constraints_that_cannot_be_held_to_are_refused(made_once, tmp_path):
+    batcher = batcher_of(made_once)
+    for wrong in (Regex(pattern="("), Grammar(grammar="start: x")):
+        for _ in range(2):
+            with pytest.raises(ValueError, match=wrong.kind):
+                batcher.join(SlotPrompt("a", {}, wrong))
+    assert batcher.free == 2
+    shutil.copytree(exported(made_once), tmp_path / "model")
+    (tmp_path / "model" / FOLDER / FILE).unlink()
+    with pytest.raises(ValueError, match="export the model again"):
+        ContinuousBatcher(tmp_path / "model", batcher.loaded).join(SlotPrompt("a", {}, CHOICES))
+
+
 def test_shorter_rows_take_shorter_texts():
     """`[CLS]` and the prompt's two tokens leave five places, and one token is not read.
 
     No likeliest tokens are asked for.
     """
     no_end = np.array([piece != "[SEP]" for piece in PIECES])
-    prompt = SlotPrompt("the fox", may_come=lambda ids: no_end)
+    prompt = SlotPrompt("the fox", constraint=Rule(lambda ids: no_end))
     served = served_by(generator_of_exported(), slot_length=8, top_log_probabilities=0)
     (written,) = batcher_op_by_op(served).write([prompt])
     assert written.top == ((),) * 6

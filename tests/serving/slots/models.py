@@ -11,6 +11,7 @@ from firth.generation import Generator
 from firth.serving import ContinuousBatcher
 from firth.serving.saved_model import export
 from firth.serving.served_model import Served
+from firth.serving.slots.constraints import SlotConstraints
 from firth.serving.slots.signatures import SlotSignatures
 from tests.generation.cases import eagerly, generator_of
 
@@ -90,4 +91,6 @@ def batcher_op_by_op(served: Served, *bind: Any) -> ContinuousBatcher:
         read_description=lambda _: description,
         Loaded=lambda _: OpByOp(signatures),
     ):
-        return ContinuousBatcher("no folder")
+        batcher = ContinuousBatcher("no folder")
+    batcher.constraints = SlotConstraints(lambda: signatures.token_bytes)
+    return batcher
