@@ -6,12 +6,17 @@ import contextlib
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from firth.constraints.matcher import CompiledConstraint
+from firth.recipes.generation.constraints import Constraint
 from firth.serving.server.errors import RequestError
 from firth.serving.slots.batcher import ContinuousBatcher, SlotPrompt, SlotText
 
 Item = SlotText | Exception
+# Constraints that are compiled at a time, and that wait for it.
+_COMPILING, _WAITING = 2, 64
 
 
 class SlotStream:
@@ -109,6 +114,8 @@ class SlotQueue:
         self._written: dict[int, SlotStream] = {}
         self._changed = threading.Condition()
         self._is_closed = False
+        self._compilers = ThreadPoolExecutor(_COMPILING, "constraints")
+        self._compiling = 0
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
@@ -142,6 +149,30 @@ class SlotQueue:
             self._changed.notify_all()
         return stream
 
+    def compile(self, constraint: Constraint, finish: bool = False) -> Future[CompiledConstraint]:
+        """Returns a constraint as `SlotPrompt.constraint` takes it, once it is compiled in another thread.
+
+        Args:
+            constraint: The constraint.
+            finish: True for only tokens after which the text can still be ended in time.
+
+        Raises:
+            RequestError: 429 if too many wait to be compiled, 503 if the model is being unloaded.
+        """
+        with self._changed:
+            if self._is_closed:
+                raise RequestError("the model is being unloaded", 503)
+            if self._compiling >= _COMPILING + _WAITING:
+                raise RequestError(f"{self._compiling} constraints are being compiled; ask again later", 429)
+            self._compiling += 1
+        future = self._compilers.submit(self._batcher.constraints.compiled, constraint, finish)
+        future.add_done_callback(self._compiled)
+        return future
+
+    def _compiled(self, future: Future[CompiledConstraint]) -> None:
+        with self._changed:
+            self._compiling -= 1
+
     def tokenize(self, text: str, max_new_tokens: int = 1) -> list[int]:
         """Returns a text's tokens as `prefill` reads them, with the special ones."""
         return [int(each) for each in self._batcher.tokenize(text, max_new_tokens)]
@@ -156,6 +187,7 @@ class SlotQueue:
             self._is_closed = True
             self._changed.notify_all()
         self._thread.join()
+        self._compilers.shutdown()
 
     def _work(self) -> None:
         while True:

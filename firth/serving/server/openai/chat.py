@@ -11,19 +11,22 @@ import pydantic
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from firth.constraints.matcher import CompiledConstraint
 from firth.recipes.tokenizers.chat_template import SYSTEM, order_problem
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
 from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import Event, EventStream, Started, new_id
+from firth.serving.server.openai.constraints import TextFormat, compiled, placed_constraint
 from firth.serving.server.openai.log_probabilities import (
     NamedToken,
     certain,
     chat_form,
     named,
+    of_value,
     written_tokens,
 )
-from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, TextFormat, stops_of
+from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, stops_of
 from firth.serving.server.openai.slots import check_room, check_top, reads_dialogues, slots_of
 from firth.serving.server.openai.writing import SoFar, finished, slot_prompts, writing
 from firth.serving.server.pieces import Pieces
@@ -135,11 +138,13 @@ class ChatPrompt(NamedTuple):
         version: Version of the model.
         pieces: Its tokens.
         ids: Tokens of the dialogue.
+        constraint: Constraint that the reply is held to; None for a free one.
     """
 
     version: ModelVersion
     pieces: Pieces
     ids: tuple[int, ...]
+    constraint: CompiledConstraint | None = None
 
 
 async def chat_prompt(
@@ -177,6 +182,10 @@ async def chat_completions(request: Request, models: Models) -> Response:
         version = held.enter_context(models.lease(body.model))
         check_room(slots_of(version), body.n or 1, "n")
         prompt = await chat_prompt(version, [each.message for each in body.messages], "messages")
+        held_to = placed_constraint(
+            body.structured_outputs, body.response_format, "response_format", body.stop
+        )
+        prompt = prompt._replace(constraint=await compiled(slots_of(version), held_to))
         check_top(slots_of(version).described, body.top_logprobs or 0, "top_logprobs")
         if body.stream:
             return EventStream(await Started.of(_events(body, prompt, held.pop_all())), "[DONE]")
@@ -184,8 +193,6 @@ async def chat_completions(request: Request, models: Models) -> Response:
 
 
 def _check(body: ChatBody) -> None:
-    if body.response_format is not None:
-        body.response_format.check("response_format")
     if body.top_logprobs is not None and not body.logprobs:
         raise RequestError("top_logprobs: only with logprobs", 400, "top_logprobs")
     if body.stream_options is not None and not body.stream:
@@ -205,7 +212,9 @@ def reply_prompts(body: Sampled, prompt: ChatPrompt, most: tuple[str, int | None
     seed = body.seed if body.seed is not None else secrets.randbits(62)
     longest = int(described["parameters"]["max_new_tokens"]["most"])
     named_most = (most[0], most[1] or longest)
-    return slot_prompts(body, described, [prompt.ids], named_most, choices=choices, seed=seed)
+    return slot_prompts(
+        body, described, [prompt.ids], named_most, prompt.constraint, choices=choices, seed=seed
+    )
 
 
 async def _whole(body: ChatBody, prompt: ChatPrompt) -> dict[str, Any]:
@@ -236,6 +245,7 @@ async def _scores(
     tokens = written_tokens(written.slot, prompt.pieces.end_id)
     before = [*prompt.ids, *(each.id for each in tokens[:first])]
     found = await named(prompt.pieces, before, tokens[first:], body.top_logprobs or 0)
+    found = of_value(found) if prompt.constraint is not None and not first else found
     return certain(found, written, size)
 
 

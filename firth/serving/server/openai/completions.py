@@ -10,19 +10,22 @@ import pydantic
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from firth.constraints.matcher import CompiledConstraint
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import read_body
 from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import Event, EventStream, Started, new_id
+from firth.serving.server.openai.constraints import TextFormat, compiled, placed_constraint
 from firth.serving.server.openai.log_probabilities import (
     NamedToken,
     certain,
     completion_form,
     named,
+    of_value,
     prompt_tokens,
     written_tokens,
 )
-from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, TextFormat, stops_of
+from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, stops_of
 from firth.serving.server.openai.slots import check_room, check_top, reads_dialogues, slots_of
 from firth.serving.server.openai.writing import (
     SoFar,
@@ -78,6 +81,7 @@ class _Asked(NamedTuple):
     """Texts that the answers begin with."""
     echoed: Sequence[Sequence[NamedToken]]
     """Tokens that their log-probabilities begin with."""
+    constraint: CompiledConstraint | None
 
     @property
     def choices(self) -> int:
@@ -106,8 +110,6 @@ async def completions(request: Request, models: Models) -> Response:
 
 
 def _check(body: CompletionBody) -> None:
-    if body.response_format is not None:
-        body.response_format.check("response_format")
     if (body.best_of or body.n or 1) < (body.n or 1):
         raise RequestError(f"best_of: {body.best_of} is less than n, {body.n}", 400, "best_of")
     if body.stream and (body.best_of or 0) > (body.n or 1):
@@ -124,6 +126,8 @@ def _check(body: CompletionBody) -> None:
 
 async def _asked(body: CompletionBody, version: ModelVersion) -> _Asked:
     slots = slots_of(version)
+    held = placed_constraint(body.structured_outputs, body.response_format, "response_format", body.stop)
+    constraint = await compiled(slots, held)
     pieces = Pieces(version)
     prompts, texts = await _prompts(body, version, pieces)
     check_top(slots.described, body.logprobs or 0, "logprobs")
@@ -131,7 +135,8 @@ async def _asked(body: CompletionBody, version: ModelVersion) -> _Asked:
     if body.echo and body.logprobs is not None:
         scored = await prompt_tokens(version, prompts, "echo")
         echoed = [await named(pieces, (), each, body.logprobs) for each in scored]
-    return _Asked(body, version, pieces, prompts, texts if body.echo else [""] * len(prompts), echoed)
+    begun = texts if body.echo else [""] * len(prompts)
+    return _Asked(body, version, pieces, prompts, begun, echoed, constraint)
 
 
 async def _prompts(
@@ -162,8 +167,15 @@ async def _prompts(
 def _slot_prompts(asked: _Asked) -> list[Any]:
     seed = asked.body.seed if asked.body.seed is not None else secrets.randbits(62)
     described = slots_of(asked.version).described
-    most = ("max_tokens", asked.most)
-    return slot_prompts(asked.body, described, asked.prompts, most, choices=asked.candidates, seed=seed)
+    return slot_prompts(
+        asked.body,
+        described,
+        asked.prompts,
+        ("max_tokens", asked.most),
+        asked.constraint,
+        choices=asked.candidates,
+        seed=seed,
+    )
 
 
 async def _whole(asked: _Asked) -> dict[str, Any]:
@@ -207,7 +219,8 @@ async def _tokens(asked: _Asked, prompt: int, written: SoFar, first: int) -> lis
         return []
     tokens = written_tokens(written.slot, asked.pieces.end_id)
     before = [*asked.prompts[prompt], *(each.id for each in tokens[:first])]
-    return await named(asked.pieces, before, tokens[first:], asked.body.logprobs)
+    found = await named(asked.pieces, before, tokens[first:], asked.body.logprobs)
+    return of_value(found) if asked.constraint is not None and not first else found
 
 
 def _made(

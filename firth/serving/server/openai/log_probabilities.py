@@ -131,6 +131,17 @@ def within(tokens: Sequence[NamedToken], size: int) -> list[NamedToken]:
     return found
 
 
+def of_value(tokens: Sequence[NamedToken]) -> list[NamedToken]:
+    """Returns the tokens of a text under a constraint, without the space that its first piece carries.
+
+    Example:
+
+    >>> [each.text for each in of_value([NamedToken(text, -1.0, ()) for text in (" {", " a")])]
+    ['{', ' a']
+    """
+    return [each._replace(text=each.text.removeprefix(" ")) for each in tokens[:1]] + [*tokens[1:]]
+
+
 def certain(tokens: Sequence[NamedToken], written: SoFar, sent: int) -> list[NamedToken]:
     """Returns the tokens of a text that is cut at a stop, or may be, that begin in its certain part.
 

@@ -1,12 +1,13 @@
 """Parameters of requests that write texts: those that are honoured, those that do nothing, and the others."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import pydantic
 
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body
+from firth.serving.server.openai.constraints import StructuredOutputs
 
 # A server of OpenAI takes as many of these at most.
 _CHOICES = 128
@@ -59,6 +60,8 @@ class Sampled(Body):
     """Number taken off the logit of a token for each time that it was written before."""
     logit_bias: dict[int, Bias] | None = None
     """Number added to the logit of a token, by its id; as many tokens as a slot has biases."""
+    structured_outputs: StructuredOutputs | None = None
+    """Schema, regular expression, choices or grammar that the text is held to, as vLLM's clients send it."""
     stream: bool | None = None
     """True for an answer in server-sent events."""
     user: str | None = None
@@ -144,29 +147,6 @@ _OF_SLOTS = (
     "presence_penalty",
     "frequency_penalty",
 )
-
-
-class TextFormat(Body):
-    """Form of the written text."""
-
-    type: Literal["text", "json_object", "json_schema"]
-    """`text`; the others constrain the text, which this server does not do."""
-    name: str | None = None
-    schema_: Annotated[dict[str, Any] | None, pydantic.Field(alias="schema")] = None
-    strict: bool | None = None
-    description: str | None = None
-    json_schema: dict[str, Any] | None = None
-
-    def check(self, parameter: str) -> None:
-        """Passes if the text may have any form.
-
-        Raises:
-            RequestError: naming the parameter.
-        """
-        if self.type != "text":
-            raise RequestError(
-                f"{parameter}: {self.type}: this server does not constrain texts by a schema", 400, parameter
-            )
 
 
 def stops_of(given: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from firth.serving.server.json_requests import Body, read_body
 from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import Event, EventStream, Started, new_id
 from firth.serving.server.openai.chat import ChatPrompt, MessageBody, chat_prompt, reply_prompts
-from firth.serving.server.openai.parameters import Sampled, StreamOptions, TextFormat
+from firth.serving.server.openai.constraints import TextFormat, compiled, placed_constraint
+from firth.serving.server.openai.parameters import Sampled, StreamOptions
 from firth.serving.server.openai.slots import reads_dialogues, slots_of
 from firth.serving.server.openai.writing import SoFar, finished, writing
 from firth.serving.server.pieces import Pieces
@@ -136,6 +137,10 @@ async def responses(request: Request, models: Models) -> Response:
     with contextlib.ExitStack() as held:
         version = held.enter_context(models.lease(body.model))
         prompt = await _prompt(body, version)
+        held_to = placed_constraint(
+            body.structured_outputs, (body.text or TextConfig()).format, "text.format"
+        )
+        prompt = prompt._replace(constraint=await compiled(slots_of(version), held_to))
         asked = _Asked(body, prompt, new_id("resp"), new_id("msg"), int(time.time()))
         if body.stream:
             return EventStream(await Started.of(_events(asked, held.pop_all())))
@@ -145,8 +150,6 @@ async def responses(request: Request, models: Models) -> Response:
 
 def _check(body: ResponseBody) -> None:
     form = body.text or TextConfig()
-    if form.format is not None:
-        form.format.check("text")
     if form.verbosity is not None:
         raise RequestError("text: verbosity: this server does not honour it; leave it out", 400, "text")
     if body.stream_options is not None and not body.stream:
@@ -218,7 +221,7 @@ def _response(asked: _Asked, found: SoFar | None) -> dict[str, Any]:
         "temperature": body.controls({**slots_of(asked.prompt.version).described["parameters"]})[
             "temperature"
         ],
-        "text": {"format": {"type": "text"}},
+        "text": {"format": _format(body)},
         "tool_choice": "none",
         "tools": [],
         "top_p": body.top_p,
@@ -226,6 +229,11 @@ def _response(asked: _Asked, found: SoFar | None) -> dict[str, Any]:
         "usage": None if found is None else usage,
         "user": body.user,
     }
+
+
+def _format(body: ResponseBody) -> dict[str, Any]:
+    given = body.text and body.text.format
+    return given.model_dump(by_alias=True, exclude_none=True) if given else {"type": "text"}
 
 
 async def _events(asked: _Asked, held: contextlib.ExitStack) -> AsyncGenerator[Event, None]:

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from firth.constraints.matcher import CompiledConstraint
 from firth.serving.parameter import values_of
 from firth.serving.server.errors import RequestError
 from firth.serving.server.openai.parameters import Sampled, seed_of
@@ -13,6 +14,10 @@ from firth.serving.slots.batcher import SlotPrompt, SlotText
 
 # Number of tokens to write, as slots name it.
 _MOST = "max_new_tokens"
+
+
+# Clients know no other word for a text that is not whole.
+_REASONS = {"end": "stop", "stuck": "length"}
 
 
 class SoFar(NamedTuple):
@@ -76,6 +81,7 @@ def slot_prompts(
     described: Mapping[str, Any],
     prompts: Sequence[Sequence[int]],
     most: tuple[str, int],
+    constraint: CompiledConstraint | None,
     **wanted: int,
 ) -> list[SlotPrompt]:
     """Returns the prompts of all choices, those of the first prompt first.
@@ -85,6 +91,7 @@ def slot_prompts(
         described: Description of the model's slots.
         prompts: Tokens of each prompt.
         most: Name and value of the parameter with the number of tokens to write.
+        constraint: Constraint that all texts are held to; None for free ones.
         **wanted: `choices` after each prompt, `seed` of the first choice.
 
     Raises:
@@ -96,6 +103,7 @@ def slot_prompts(
     return [
         SlotPrompt(
             parameters={**values, "seed": seed_of(wanted["seed"], choice)},
+            constraint=constraint,
             ids=tuple(ids),
             logit_bias=biases,
         )
@@ -156,7 +164,7 @@ async def _follow(
     try:
         async for each in stream:
             text, is_stopped = cut.visible(each.text, bool(each.ended))
-            reason = "stop" if is_stopped or each.ended == "end" else each.ended
+            reason = _REASONS.get(each.ended, each.ended) if not is_stopped else "stop"
             found.put_nowait(SoFar(choice, text, text[len(sent) :], each, reason))
             sent = text
             if reason:

@@ -157,7 +157,7 @@ def test_a_bias_and_penalties_reach_the_slots(made_once):
         ("stream_options", {"include_usage": True}),
         ("max_tokens", 0),
         ("guided_json", {"type": "object"}),
-        ("response_format", {"type": "json_schema", "json_schema": {"name": "a", "schema": {}}}),
+        ("response_format", {"type": "json_schema", "json_schema": {"name": "a", "schema": {"not": {}}}}),
         ("service_tier", "priority"),
     ],
 )

@@ -94,7 +94,7 @@ def test_a_literal_answer(made_once):
     ("parameter", "value"),
     [
         ("instructions", "Be short."),
-        ("text", {"format": {"type": "json_schema", "name": "a", "schema": {}}}),
+        ("text", {"format": {"type": "json_schema", "name": "a", "schema": {"not": {}}}}),
         ("text", {"verbosity": "low"}),
         ("stream_options", {"include_obfuscation": False}),
     ],
