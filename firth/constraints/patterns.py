@@ -10,7 +10,8 @@ _META = set(r"\.+*?()|[]{}^$#&-~/")
 # Characters that JSON writes as an escape of two characters, or of six.
 _SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 _LAST = 0x10FFFF
-_SURROGATES = (0xD800, 0xDFFF)
+# Characters that are not written as they are, and surrogates, which are none.
+_ESCAPED = ((0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F), (0xD800, 0xDFFF))
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0"}
 _DIGITS = ((48, 57),)
 _WORD = ((48, 57), (65, 90), (95, 95), (97, 122))
@@ -223,7 +224,7 @@ def _character(character: str) -> str:
     """Returns the expression of one character inside a JSON string."""
     if character in _SHORT:
         return escaped(f"\\{_SHORT[character]}")
-    if ord(character) < 0x20:
+    if ord(character) < 0x20 or ord(character) == 0x7F:
         return escaped(f"\\u{ord(character):04x}")
     return escaped(character)
 
@@ -239,10 +240,10 @@ def _characters(ranges: Ranges, excluded: str = "") -> str:
         for code in range(first, min(last, 0x1F) + 1):
             named.append(_character(chr(code)))
         low = max(first, 0x20)
-        for special in '"\\':
+        for special in '"\\\x7f':
             if low <= ord(special) <= last:
                 named.append(_character(special))
-        plain += _without((low, last), (ord('"'), ord("\\"), *_SURROGATES))
+        plain += _without((low, last))
     inside = "".join(_class_range(*each) for each in plain)
     alternatives = list(dict.fromkeys(named))
     if inside:
@@ -253,12 +254,11 @@ def _characters(ranges: Ranges, excluded: str = "") -> str:
     return f"(?:{'|'.join(alternatives)})"
 
 
-def _without(own: tuple[int, int], taken: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Returns the parts of a range without two characters and without surrogates."""
-    holes = [(taken[0], taken[0]), (taken[1], taken[1]), (taken[2], taken[3])]
+def _without(own: tuple[int, int]) -> list[tuple[int, int]]:
+    """Returns the parts of a range whose characters are written as they are."""
     first, last = own
     found = []
-    for low, high in holes:
+    for low, high in _ESCAPED:
         if first <= low <= last or first <= high <= last:
             if first < low:
                 found.append((first, low - 1))

@@ -31,7 +31,7 @@ _OF_TYPE: Mapping[str, frozenset[str]] = {
 """By type, the keywords that are supported next to it."""
 SUPPORTED = sorted({"type", "enum", "const", "anyOf", "$ref"}.union(*_OF_TYPE.values()))
 
-_CHARACTER = r'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u00[01][0-9a-f])'
+_CHARACTER = r'(?:[^"\\\x00-\x1f\x7f]|\\["\\bfnrt]|\\u00[01][0-9a-f])'
 _INTEGER = "-?(?:0|[1-9][0-9]*)"
 # More digits of the exponent would be numbers that no float holds.
 _NUMBER = rf"{_INTEGER}(?:\.[0-9]+)?(?:[eE][+\-]?[0-9]{{1,2}})?"

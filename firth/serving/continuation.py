@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -86,12 +86,18 @@ def offer(recipe: RunRecipe) -> Signature | None:
     )
 
 
-def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, tf.Tensor]:
+def write_on(
+    served: Served,
+    text: tf.Tensor,
+    *values: tf.Tensor,
+    decoder: Callable[[Writer], Any] = lambda writer: writer,
+) -> dict[str, tf.Tensor]:
     """Returns the continuation of each text.
 
     Args:
         text: Texts, string [batch].
         *values: Values of `PARAMETERS` for each text, [batch] each, in their order.
+        decoder: Function from the writer to the decoder, which may rule tokens out.
 
     Raises (when run):
         tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter.
@@ -104,7 +110,7 @@ def write_on(served: Served, text: tf.Tensor, *values: tf.Tensor) -> dict[str, t
     # The maximum over an empty batch is the smallest integer.
     room = tf.maximum(tf.reduce_max(most), 1)
     reader = reader_of(served.model, served.tokenizer, framing.start)
-    writer = Writer(reader, framing.end_id, framing.may_write, sampled)
+    writer = decoder(Writer(reader, framing.end_id, framing.may_write, sampled))
     writing, _ = writer.start(read.prompts, controls, room)
     found = writer.texts(writer.go_on(writing, controls, room))
     is_finished = found.ended == AT_END

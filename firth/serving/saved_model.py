@@ -20,6 +20,7 @@ from firth.serving import score_tokens
 from firth.serving.evaluate import evaluator
 from firth.serving.exported_model import DESCRIPTION, FOLDER
 from firth.serving.parameter import WITH_PARAMETERS
+from firth.serving.schemas.export import describe_schemas, write_automata
 from firth.serving.served_model import Served
 from firth.serving.signature import (
     EVALUATE,
@@ -131,9 +132,12 @@ def _write(
     options = tf.saved_model.SaveOptions(
         experimental_custom_gradients=False, experimental_sharding_callback=weights.sharding
     )
+    schemas = describe_schemas(served)
     functions = _signatures(served, unigram, weights.bind)
     count, description = served.recipe.export.warmup_requests, _description(served, unigram)
     description |= _described(offered_signatures(served), functions)
+    if schemas:
+        description["schemas"] = schemas
     warmup = warmup_requests(served, count, EVALUATE in functions)
     if score_tokens.is_offered(served.recipe):
         functions[score_tokens.NAME] = tf.function(
@@ -160,6 +164,7 @@ def _write(
     # of tokens with is not read.
     if not served.recipe.export.slots and not any(each.lists for each in offered_signatures(served).values()):
         write_batching(directory, score_tokens.NAME in functions)
+    write_automata(served, directory)
     description["weights"] = describe_weights(served, weights, rows)
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), description)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving import continuation, embeddings, fill_mask, score
+from firth.serving.schemas.signature import offer_schemas
 from firth.serving.signature import Signature
 from firth.serving.task_signatures import answer, choose, classify, generate, reply, tag
 from firth.tokenizers.graph.special_pieces import MASK
@@ -39,14 +40,15 @@ def text_signatures(recipe: RunRecipe, mask: str | None = MASK) -> dict[str, Sig
 
     `fill_mask` where pieces are predicted for `[MASK]`, `score` for language models (with a
     `target` where there is a prefix or an encoder), the signature of a task, `embed` and `embed_tokens` for
-    all encoders and biLMs, `generate` for all that write. Those with parameters come last, so that none is
-    the default where there is another.
+    all encoders and biLMs, `generate` for all that write, and `generate_NAME` for each schema. Those with
+    parameters come last, so that none is the default where there is another.
 
     Raises:
         ValueError: if a signature needs a mask and the tokenizer has no such piece.
     """
     offered = {name: offer(recipe) for name, offer in SIGNATURES.items()}
     made = {name: _with_mask(name, found, mask) for name, found in offered.items() if found is not None}
+    made |= offer_schemas(recipe)
     return dict(sorted(made.items(), key=lambda each: bool(each[1].parameters)))
 
 

@@ -1,6 +1,7 @@
 """Settings of the served model."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 import pydantic
 
@@ -10,6 +11,10 @@ WeightType = Literal["float32", "bfloat16", "int8"]
 Pooling = Literal[
     "mean", "mean_with_special", "first", "cls", "last", "max", "mean_sqrt_length", "weighted_mean"
 ]
+
+
+# A part of a signature's name.
+SchemaName = Annotated[str, pydantic.Field(pattern="^[a-z][a-z0-9_]*$", max_length=64)]
 
 
 class Projection(Config):
@@ -61,3 +66,6 @@ class Export(Config):
     probabilities; 0 for none."""
     slot_length: Annotated[int, pydantic.Field(ge=8, le=MAX_SIZE)] | None = None
     """Most tokens of the rows of a slot, as `sequences.length` says it of all rows; null for as many."""
+    schemas: Mapping[SchemaName, str | Mapping[str, Any]] = {}
+    """JSON Schemas by name, each with its file or itself: `generate_NAME` writes JSON that is valid by it, on
+    any server. Only models that continue a text have them; keywords that no automaton has are refused."""

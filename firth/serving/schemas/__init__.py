@@ -1,0 +1,1 @@
+"""Signatures that write texts by a schema that is a part of the model."""

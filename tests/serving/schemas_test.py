@@ -1,0 +1,67 @@
+"""A schema inside a SavedModel: what plain TensorFlow reads from it is valid, from random weights too."""
+
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth.constraints.token_bytes import TokenBytes
+from firth.serving import read_description
+from firth.serving.isolated_check import Loaded
+from firth.serving.saved_model import export
+from firth.serving.schemas.export import read_automaton
+from tests.generation.constrained_test import generator
+
+ORDER = {
+    "type": "object",
+    "properties": {
+        "item": {"enum": ["cat", "dög", 'a"b\\']},
+        "count": {"type": "integer"},
+        "note": {"type": "string", "maxLength": 20},
+        "born": {"type": "string", "format": "date"},
+    },
+    "required": ["item", "born"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = generator("causal_lm, table of its own", "bpe")
+    path = tmp_path_factory.mktemp("schemas")
+    (path / "order.json").write_text(json.dumps(ORDER))
+    schemas = {"order": str(path / "order.json"), "answer": {"type": "boolean"}}
+    settings = made.recipe.export.model_copy(update={"schemas": schemas})
+    recipe = made.recipe.model_copy(update={"export": settings})
+    export(made.model, made.tokenizer, recipe, None, str(path / "1"))
+    return str(path / "1")
+
+
+def test_texts_of_a_saved_model_are_valid_and_end_in_time(folder):
+    loaded = Loaded(folder)
+    described = read_description(folder)["signatures"]["generate_order"]["parameters"]
+    least = read_description(folder)["schemas"]["order"]["least_tokens"]
+    prompts = [b"the fox", b"yes or no", "Zoë".encode(), b"a"]
+    values = {name: np.full(4, each["default"], each["dtype"]) for name, each in described.items()}
+    values |= {
+        "temperature": np.array([0.0, 1.0, 2.0, 5.0], np.float32),
+        "seed": np.arange(4),
+        "max_new_tokens": np.array([least, least + 3, 60, 100], np.int32),
+    }
+    found = loaded.run("generate_order_with_parameters", {"text": prompts, **values})
+    assert found["is_finished"].all()
+    checker = jsonschema.Draft202012Validator(ORDER, format_checker=jsonschema.FormatChecker())
+    for text in found["generated"]:
+        checker.validate(json.loads(text))
+    assert len({*found["generated"]}) == 4
+    # The automaton that lies next to the model is the same.
+    made = generator("causal_lm, table of its own", "bpe")
+    tokens = TokenBytes.of(made.tokenizer, made.framing.may_write, made.framing.end_id)
+    assert read_automaton(folder, "order", tokens).least_tokens == least
+    (answer,) = loaded.run("generate_answer", {"text": [b"yes?"]})["generated"]
+    assert answer in (b"true", b"false")
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"at least {least}"):
+        short = {**values, "max_new_tokens": np.full(4, least - 1, np.int32)}
+        loaded.run("generate_order_with_parameters", {"text": prompts, **short})
