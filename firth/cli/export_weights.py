@@ -2,12 +2,14 @@
 
 import os
 import pathlib
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail, run_quietly
+from firth.cli.output import ExitCode, fail, run_quietly, usage_errors
+from firth.cli.requests.constraint_options import read_given
 from firth.interop.formats import FORMATS, Format, Written
 
 _WRITABLE = {each.name: each for each in FORMATS.values() if each.writes}
@@ -43,13 +45,24 @@ WeightsName = Annotated[
         show_default=False,
     ),
 ]
+SchemaFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--schema",
+        metavar="NAME=FILE",
+        help="Instead of a format: a JSON Schema that becomes a part of a SavedModel, whose signature "
+        "generate_NAME writes JSON that is valid by it on any server. May be given several times, and with "
+        "--weights.",
+        show_default=False,
+    ),
+]
 Output = Annotated[
     str | None,
     typer.Option(
         "--output",
         metavar="DIR",
-        help="Folder to write, which must not exist yet; NAME-FORMAT, NAME-TYPE or NAME-adapters if it is "
-        "not given.",
+        help="Folder to write, which must not exist yet; NAME-FORMAT, NAME-TYPE, NAME-adapters or "
+        "NAME-schemas if it is not given.",
     ),
 ]
 Chosen = Annotated[
@@ -73,6 +86,7 @@ def register(app: typer.Typer) -> None:
         *(f"firth export gpt2_tiny --format {name}" for name in _WRITABLE),
         f"firth export firth-runs/minilm/bundle --format {next(iter(_WRITABLE))} --output mine",
         "firth export gpt2_tiny --weights int8",
+        "firth export gpt2_tiny --schema order=order.json --schema answer=answer.json",
         "firth export minilm --adapter films=minilm_sst2 --adapter topics=adapters/topics",
     )
     app.command("export", epilog=examples)(_export)
@@ -83,6 +97,7 @@ def _export(
     format: FormatName = None,
     adapter: AdapterNames = None,
     weights: WeightsName = None,
+    schema: SchemaFiles = None,
     output: Output = None,
     option: Chosen = None,
     root: commands.Root = commands.DEFAULT_ROOT,
@@ -90,21 +105,24 @@ def _export(
     """Writes a trained or an imported model in another library's format, or as another SavedModel."""
     from firth.recipes.base.errors import suggest
 
-    if sum(map(bool, (format, adapter, weights))) != 1:
-        fail("give one of --format, --weights, and --adapter (once or more)", ExitCode.USAGE)
+    if sum(map(bool, (format, adapter, weights or schema))) != 1:
+        fail("give one of --format, --weights, --schema and --adapter (once or more)", ExitCode.USAGE)
     if option and format is None:
         fail("--option goes with --format", ExitCode.USAGE)
     if format is not None and format not in _WRITABLE:
         fail(f"--format: there is no format {format!r}; {suggest(format, _WRITABLE)}", ExitCode.USAGE)
     from firth import storage
 
-    place = output or f"{pathlib.PurePath(name).name}-{format or weights or 'adapters'}"
+    place = (
+        output
+        or f"{pathlib.PurePath(name).name}-{format or weights or ('schemas' if schema else 'adapters')}"
+    )
     if storage.exists(place) or storage.is_folder(place):
         fail(f"{place} already exists; give another --output", ExitCode.USAGE)
     if wrong := [each for each in option or () if "=" not in each]:
         fail(f"--option {wrong[0]}: expected KEY=VALUE", ExitCode.USAGE)
-    if weights is not None:
-        export_stored_weights(name, weights, place, root)
+    if weights is not None or schema:
+        export_stored_weights(name, weights, _schemas(schema or []), place, root)
     elif format is None:
         _export_adapters(name, adapter or [], place, root)
     else:
@@ -169,7 +187,25 @@ def _named(given: str) -> tuple[str, str]:
     return name, place
 
 
-def export_stored_weights(name: str, weights: str, place: str, root: pathlib.Path) -> None:
+def _schemas(given: Sequence[str]) -> dict[str, Any]:
+    """Returns the schemas of `NAME=FILE` by name."""
+    from firth.constraints.schemas import parse_schema
+
+    found: dict[str, Any] = {}
+    for each in given:
+        name, equals, path = each.partition("=")
+        if not equals or not name:
+            fail(f"--schema {each}: expected NAME=FILE", ExitCode.USAGE)
+        if name in found:
+            fail(f"--schema: two schemas are named {name}", ExitCode.USAGE)
+        with usage_errors(ValueError):
+            found[name] = parse_schema(read_given(pathlib.Path(path)), path)
+    return found
+
+
+def export_stored_weights(
+    name: str, weights: str | None, schemas: Mapping[str, Any], place: str, root: pathlib.Path
+) -> None:
     """Writes a SavedModel, and prints its size and its loss of quality on held-out rows of the run."""
     from firth.serving.exported_model import weights_line
 
@@ -179,9 +215,16 @@ def export_stored_weights(name: str, weights: str, place: str, root: pathlib.Pat
         from firth.serving.bundle import export_stored
         from firth.serving.weights import HELD_OUT_ROWS
 
-        rows = held_out_rows(root / name, HELD_OUT_ROWS)
-        return export_stored(bundle_of(name, root), place, weights, rows)
+        rows = held_out_rows(root / name, HELD_OUT_ROWS) if weights else []
+        given = {"weights": weights, "schemas": schemas}
+        settings = {key: value for key, value in given.items() if value}
+        return export_stored(bundle_of(name, root), place, rows, **settings)
 
     described = run_quietly(work, "export", {ValueError: ExitCode.USAGE})
-    typer.echo(f"{place}: a SavedModel; weights: {weights_line(described)}")
+    typer.echo(f"{place}: a SavedModel; weights: {weights_line(described['weights'])}")
+    for each, sizes in described.get("schemas", {}).items():
+        typer.echo(
+            f"generate_{each}: {sizes['states']:,} states, {sizes['bytes']:,} bytes; a valid text has "
+            f"{sizes['least_tokens']:,} tokens or more; {sizes['checked_strings']:,} texts were checked"
+        )
     typer.echo(f"To ask it: firth predict {place}")

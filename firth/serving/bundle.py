@@ -74,23 +74,30 @@ def ask_served(
 def export_stored(
     folder: str | os.PathLike[str],
     directory: str | os.PathLike[str],
-    weights: str,
     rows: Sequence[bytes] = (),
+    **settings: Any,
 ) -> dict[str, Any]:
-    """Writes the SavedModel of a bundle with its weights stored in a type. It has no signature `evaluate`.
+    """Writes the SavedModel of a bundle with other settings of `export`, and returns its description.
+
+    It has no signature `evaluate`.
+
+    Args:
+        rows: Serialized held-out rows, on which the loss by weights of another type is measured.
+        **settings: Keys of the recipe's `export`, such as `weights` and `schemas`.
 
     Raises:
-        ValueError: if there is no such type, with the nearest, a weight cannot be stored so, and as
-            `load_served` does.
+        ValueError: for a setting that is not valid, with the nearest name, a weight that cannot be stored so,
+            a schema that is not supported, and as `load_served` does.
         FileExistsError: if the directory holds something.
     """
     # Before the model is read, which takes long.
-    Export.of({"weights": weights})
+    Export.of(settings)
     served = load_served(folder)
-    stored = Export.of({**served.recipe.export.model_dump(), "weights": weights})
-    recipe = served.recipe.model_copy(update={"export": stored})
+    recipe = served.recipe.model_copy(
+        update={"export": Export.of({**served.recipe.export.model_dump(), **settings})}
+    )
     export(served.model, served.tokenizer, recipe, None, os.fspath(directory), rows)
-    return read_description(os.fspath(directory))["weights"]
+    return read_description(os.fspath(directory))
 
 
 def export_bundle(folder: str | os.PathLike[str], directory: str | os.PathLike[str]) -> None:

@@ -23,10 +23,11 @@ def make_run(root, rows: bool) -> None:
 def test_the_loss_on_held_out_rows_is_printed(firth, tmp_path, monkeypatch):
     asked = []
 
-    def export_stored(bundle, place, weights, rows):
+    def export_stored(bundle, place, rows, weights):
         asked.append((str(bundle), place, weights, len(rows)))
         loss = {"quantity": "bits_per_byte", "stored": 2.34567, "float32": 2.3, "rows": len(rows)}
-        return {"type": weights, "bytes": 1_200_000, "float32_bytes": 4_700_000, "held_out": loss}
+        sizes = {"type": weights, "bytes": 1_200_000, "float32_bytes": 4_700_000, "held_out": loss}
+        return {"weights": sizes}
 
     monkeypatch.setattr("firth.serving.bundle.export_stored", export_stored)
     make_run(tmp_path / "firth-runs", rows=True)
@@ -46,8 +47,16 @@ def test_bad_input_is_refused(firth, tmp_path):
         result.exit_code == 2 and "weights: 'int4' is not a choice here; did you mean int8?" in result.stderr
     )
     result = firth("export", "mine", "--weights", "int8", "--format", "hf")
-    assert result.exit_code == 2 and "give one of --format, --weights, and --adapter" in result.stderr
+    assert result.exit_code == 2 and "give one of --format, --weights, --schema and" in result.stderr
     result = firth("export", "mine", "--weights", "int8", "--option", "opset=17")
     assert result.exit_code == 2 and "--option goes with --format" in result.stderr
+    (tmp_path / "order.json").write_text('{"type": "object",}')
+    for schemas, named in (
+        (["order"], "NAME=FILE"),
+        (["order=no.json"], "no.json"),
+        (["order=order.json"], "order.json:1"),
+    ):
+        result = firth("export", "mine", *(part for each in schemas for part in ("--schema", each)))
+        assert result.exit_code == 2 and named in result.stderr, result.output
     result = firth("export", "nowhere", "--weights", "int8")
     assert result.exit_code == 2

@@ -86,7 +86,7 @@ def test_what_adapters_are_asked_for_is_checked(firth, tmp_path):
     assert (
         nameless.exit_code == 2 and "=films: the adapter has no name; write NAME=ADAPTER" in nameless.stderr
     )
-    assert "give one of --format, --weights, and --adapter" in firth("export", "x").stderr
+    assert "give one of --format, --weights, --schema and --adapter" in firth("export", "x").stderr
 
 
 @pytest.mark.parametrize(("adapters", "name"), [

@@ -86,7 +86,7 @@ def test_the_measured_loss_is_that_of_the_exported_model(made_once):
 def test_a_bundle_is_stored_alike_held_and_streamed(tmp_path, signature_of_texts):
     model = make_served(RECIPE)
     bundle = bundle_of(model, tmp_path)
-    described = export_stored(bundle, tmp_path / "held", "int8")
+    described = export_stored(bundle, tmp_path / "held", weights="int8")["weights"]
     assert "held_out" not in described and "was not measured" in weights_line(described)
     model = model.__class__(model.model, model.tokenizer, stored_as(RECIPE, "int8"))
     (tmp_path / "again").mkdir()
@@ -101,7 +101,7 @@ def test_a_bundle_is_stored_alike_held_and_streamed(tmp_path, signature_of_texts
         np.testing.assert_array_equal(each, values[each.name], err_msg=each.name)
     with pytest.raises(ValueError, match="'int4'"):
         # Before the bundle is read.
-        export_stored(tmp_path / "no bundle", tmp_path / "other", "int4")
+        export_stored(tmp_path / "no bundle", tmp_path / "other", weights="int4")
     assert not (tmp_path / "other").exists()
 
 

@@ -73,7 +73,7 @@ def given_constraint(
 
     with usage_errors(ValueError):
         if schema is not None:
-            made: dict[str, Any] = {"json_schema": parse_schema(_read(schema), str(schema))}
+            made: dict[str, Any] = {"json_schema": parse_schema(read_given(schema), str(schema))}
             if white_space is not None:
                 made["white_space"] = int(white_space) if white_space.isdecimal() else white_space
             return JsonSchema(**made)
@@ -82,10 +82,11 @@ def given_constraint(
         if choices:
             return Choices(choices=tuple(choices))
         assert grammar is not None
-        return Grammar(grammar=_read(grammar).decode())
+        return Grammar(grammar=read_given(grammar).decode())
 
 
-def _read(path: pathlib.Path) -> bytes:
+def read_given(path: pathlib.Path) -> bytes:
+    """Returns the content of a file, or ends the command."""
     try:
         return path.read_bytes()
     except OSError as error:
