@@ -33,7 +33,7 @@ from firth.cli import (
 )
 from firth.cli.finetuning import finetune, glue
 from firth.cli.output import ExitCode, import_without_logs, print_error
-from firth.cli.requests import curation, generate, predict
+from firth.cli.requests import curation, generate, predict, schema
 
 HELP = """Raw text to a validated, served language model.
 
@@ -69,6 +69,7 @@ for module in (
     compare,
     predict,
     generate,
+    schema,
     serve,
     playground,
     evaluate,

@@ -43,3 +43,7 @@ class TokenBytes(NamedTuple):
     def mask_words(self) -> int:
         """Number of int32 words of a mask of all tokens."""
         return -(-len(self.texts) // 32)
+
+
+SINGLE_BYTES = TokenBytes((*(bytes([each]) for each in range(256)), None), 256)
+"""A vocabulary with a token for each byte, and the end."""

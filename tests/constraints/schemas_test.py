@@ -8,11 +8,8 @@ import pytest
 from firth.constraints.compiling import compile_constraint
 from firth.constraints.matcher import ConstraintError
 from firth.constraints.schemas import parse_schema
-from firth.constraints.token_bytes import TokenBytes
+from firth.constraints.token_bytes import SINGLE_BYTES
 from firth.recipes.generation.constraints import Choices, Grammar, JsonSchema, Regex
-
-END = 256
-TOKENS = TokenBytes((*(bytes([each]) for each in range(256)), None), END)
 
 
 def nested(depth):
@@ -51,7 +48,7 @@ REFUSED = [
 @pytest.mark.parametrize(("schema", "named"), REFUSED)
 def test_a_schema_that_would_not_be_followed_is_refused_by_its_place(schema, named):
     with pytest.raises(ConstraintError) as refused:
-        compile_constraint(JsonSchema(json_schema=schema), TOKENS)
+        compile_constraint(JsonSchema(json_schema=schema), SINGLE_BYTES)
     assert named in str(refused.value) and "\n" not in str(refused.value)
 
 
@@ -65,7 +62,7 @@ def test_a_schema_that_would_not_be_followed_is_refused_by_its_place(schema, nam
 )
 def test_an_expression_that_is_none_is_refused_in_a_sentence(constraint, named):
     with pytest.raises(ConstraintError) as refused:
-        compile_constraint(constraint, TOKENS)
+        compile_constraint(constraint, SINGLE_BYTES)
     assert named in str(refused.value) and "\n" not in str(refused.value)
 
 
@@ -113,19 +110,19 @@ def accepts(compiled, text):
 @pytest.mark.parametrize(("schema", "valid", "invalid"), ACCEPTED)
 def test_instances_of_a_schema(schema, valid, invalid):
     checker = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
-    compiled = compile_constraint(JsonSchema(json_schema=schema), TOKENS)
+    compiled = compile_constraint(JsonSchema(json_schema=schema), SINGLE_BYTES)
     for instance, expected in [*((each, True) for each in valid), *((each, False) for each in invalid)]:
         assert checker.is_valid(instance) == expected, instance
         assert accepts(compiled, json.dumps(instance, ensure_ascii=False, separators=(",", ":"))) == expected
 
 
 def test_choices_regex_and_grammar():
-    choices = compile_constraint(Choices(choices=("yes", 'n"o\\\n', "é")), TOKENS)
+    choices = compile_constraint(Choices(choices=("yes", 'n"o\\\n', "é")), SINGLE_BYTES)
     assert [accepts(choices, each) for each in ("yes", " yes", 'n"o\\\n', "é", "ye", "yesé")] == [
         *(True, True, True, True),
         *(False, False),
     ]
-    regex = compile_constraint(Regex(pattern="[ab]{2}/x?"), TOKENS)
+    regex = compile_constraint(Regex(pattern="[ab]{2}/x?"), SINGLE_BYTES)
     assert [accepts(regex, each) for each in ("ab/", "aa/x", "a/", "ab/xx")] == [True, True, False, False]
-    grammar = compile_constraint(Grammar(grammar='start: "(" start ")" | "x"'), TOKENS)
+    grammar = compile_constraint(Grammar(grammar='start: "(" start ")" | "x"'), SINGLE_BYTES)
     assert [accepts(grammar, each) for each in ("x", "((x))", "((x)", "()")] == [True, True, False, False]

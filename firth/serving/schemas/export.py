@@ -14,7 +14,7 @@ from firth.constraints.automaton import Automaton
 from firth.constraints.compiling import compile_constraint
 from firth.constraints.matcher import ConstraintError
 from firth.constraints.token_automaton import TokenAutomaton
-from firth.constraints.token_bytes import TokenBytes
+from firth.constraints.token_bytes import SINGLE_BYTES, TokenBytes
 from firth.lazy import import_extra
 from firth.recipes.generation.constraints import JsonSchema
 from firth.serving.exported_model import FOLDER
@@ -23,7 +23,6 @@ from firth.serving.served_model import Served
 
 # Strings that an automaton is checked by, at least.
 LEAST_STRINGS = 1_000
-_BYTES = TokenBytes((*(bytes([each]) for each in range(256)), None), 256)
 
 
 def describe_schemas(served: Served) -> dict[str, dict[str, Any]]:
@@ -96,7 +95,7 @@ def check_automaton(automaton: Automaton, schema: Any) -> int:
     (library,) = import_extra(ConstraintError, "structured", "jsonschema")
     validator = library.Draft202012Validator(schema, format_checker=library.FormatChecker())
     # Of white space and formats both engines have the same notions.
-    matchers = compile_constraint(JsonSchema(json_schema=schema), _BYTES)
+    matchers = compile_constraint(JsonSchema(json_schema=schema), SINGLE_BYTES)
     texts = list(_texts(automaton))
     for text in texts:
         value = json.loads(text)
