@@ -7,7 +7,7 @@ from typing import Any
 from firth.constraints.formats import FORMATS
 from firth.constraints.matcher import ConstraintError
 from firth.constraints.patterns import escaped, string_pattern
-from firth.constraints.schemas import resolve
+from firth.constraints.schemas import check_reference, resolve
 from firth.recipes.base.errors import suggest
 
 # Times that a reference may be inside itself; deeper ones are left out where the schema allows it.
@@ -126,10 +126,7 @@ class _Reader:
                 raise ConstraintError(f"{path}/{key}: says nothing about the type {' or '.join(types)}")
 
     def _reference(self, target: Any, path: str, nested: tuple[str, ...]) -> Part:
-        if not isinstance(target, str) or not target.startswith("#"):
-            raise ConstraintError(
-                f"{path}: {_shown(target)} is not in this schema: only # and #/... are read"
-            )
+        check_reference(self._root, target, path)
         if nested.count(target) >= MOST_NESTED:
             return None
         found = resolve(self._root, target, path)

@@ -140,7 +140,7 @@ class _Gate:
         if "pattern" in schema and (problem := self._problem_of_pattern(schema["pattern"])):
             raise ConstraintError(f"{path}/pattern: {problem}")
         if "$ref" in schema:
-            self._check_reference(schema["$ref"], f"{path}/$ref")
+            check_reference(self._root, schema["$ref"], f"{path}/$ref")
         found = {
             key: self._value(key, value, path) for key, value in schema.items() if key not in _ANNOTATIONS
         }
@@ -184,19 +184,6 @@ class _Gate:
                         f"{place}: it matches {name!r} of properties, of which only one would be followed"
                     )
 
-    def _check_reference(self, target: Any, path: str) -> None:
-        seen: list[str] = []
-        while True:
-            if not target.startswith("#"):
-                raise ConstraintError(f"{path}: {target!r} is not in this schema: only # and #/... are read")
-            if target in seen:
-                raise ConstraintError(f"{path}: {target!r} leads to itself: no text is valid by it")
-            seen.append(target)
-            found = resolve(self._root, target, path)
-            if not isinstance(found, Mapping) or "$ref" not in found:
-                return
-            target = found["$ref"]
-
     @staticmethod
     def _with_format(schema: dict[str, Any], path: str) -> dict[str, Any]:
         name = schema.get("format")
@@ -209,6 +196,27 @@ class _Gate:
             raise ConstraintError(f"{path}/format: unsupported next to pattern")
         rest = {key: value for key, value in schema.items() if key != "format"}
         return {**rest, "pattern": f"^(?:{FORMATS[name]})$"}
+
+
+def check_reference(root: Any, target: Any, path: str) -> None:
+    """Refuses a reference to elsewhere, to nothing, and one that leads to itself.
+
+    Args:
+        root: The schema.
+        target: The reference.
+        path: JSON Pointer of the reference, for errors.
+    """
+    seen: list[str] = []
+    while True:
+        if not isinstance(target, str) or not target.startswith("#"):
+            raise ConstraintError(f"{path}: {target!r} is not in this schema: only # and #/... are read")
+        if target in seen:
+            raise ConstraintError(f"{path}: {target!r} leads to itself: no text is valid by it")
+        seen.append(target)
+        found = resolve(root, target, path)
+        if not isinstance(found, Mapping) or "$ref" not in found:
+            return
+        target = found["$ref"]
 
 
 def resolve(root: Any, target: str, path: str) -> Any:

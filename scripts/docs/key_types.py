@@ -84,7 +84,7 @@ def _plain(value: Schema, links: Links) -> str:
         return f"list of {', '.join(type_in_words(part, links) for part in parts)}"
     if value["type"] == "object":
         (values,) = value.get("patternProperties", {"": value.get("additionalProperties")}).values()
-        return f"mapping of names to {type_in_words(values, links)}"
+        return "JSON object" if values is True else f"mapping of names to {type_in_words(values, links)}"
     return _WORDS[value["type"]]
 
 
