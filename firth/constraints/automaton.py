@@ -15,7 +15,7 @@ from firth.constraints.matcher import ConstraintError
 from firth.constraints.patterns import escaped
 from firth.constraints.schema_regex import schema_regex
 from firth.lazy import import_extra
-from firth.recipes.generation.constraints import Choices, Constraint, JsonSchema, Regex
+from firth.recipes.generation.constraints import Constraint
 
 MOST_STATES, MOST_SECONDS, MOST_BYTES = 32_000, 60, 64 * 2**20
 # Memory of the process that builds: intermediate automata are larger than the one that is kept.
@@ -61,13 +61,12 @@ def constraint_regex(constraint: Constraint) -> str:
     Raises:
         ConstraintError: for a constraint that no regular expression has.
     """
-    match constraint:
-        case JsonSchema():
-            return schema_regex(constraint.json_schema, constraint.white_space)
-        case Regex():
-            return constraint.pattern
-        case Choices():
-            return "|".join(map(escaped, constraint.choices))
+    if constraint.of_json is not None:
+        return schema_regex(constraint.of_json.json_schema, constraint.of_json.white_space)
+    if constraint.expression is not None:
+        return constraint.expression
+    if constraint.texts:
+        return "|".join(map(escaped, constraint.texts))
     raise ConstraintError(f"{constraint.kind}: no automaton has what a grammar says; use a schema or a regex")
 
 

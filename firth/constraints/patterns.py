@@ -23,8 +23,10 @@ _SPACES = (
     (0x2000, 0x200A),
     (0x2028, 0x2029),
     (0x202F, 0x202F),
+    (0x205F, 0x205F),
+    (0x3000, 0x3000),
+    (0xFEFF, 0xFEFF),
 )
-_SPACES = (*_SPACES, (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF))
 _LINE_ENDS = ((10, 10), (13, 13), (0x2028, 0x2029))
 _CLASSES = {"d": _DIGITS, "w": _WORD, "s": _SPACES}
 # Other readers count letters and digits of all scripts in \w and \d, so that none is in their complements.

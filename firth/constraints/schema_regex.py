@@ -167,7 +167,7 @@ class _Reader:
                 raise ConstraintError(f"{path}/required/{place}: {_shown(name)} is not in properties; {hint}")
         # From the last property to the first: what follows another one, and what comes first.
         later, first = self._open, ""
-        for name, each in reversed(properties.items()):
+        for name, each in reversed(list(properties.items())):
             value = self.part(each, f"{path}/properties/{_token(name)}", nested)
             if value is None:
                 if name in required:

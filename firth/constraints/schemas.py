@@ -1,6 +1,7 @@
 """The gate of JSON Schemas: what is read is honoured, and everything else is refused by its place."""
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -86,18 +87,20 @@ def checked_schema(schema: Any, problem_of_pattern: Callable[[str], str]) -> Any
         ConstraintError: for a schema that is none, and for all that would be ignored or followed inexactly,
             with the JSON Pointer of the part.
     """
-    _check_depth(schema, "#")
+    check_depth(schema, "#")
     _check_draft(schema)
     return _Gate(schema, problem_of_pattern).part(schema, "#")
 
 
-def _check_depth(value: Any, path: str) -> None:
+def check_depth(value: Any, path: str) -> None:
     """Refuses what is nested too deep, and texts that are no Unicode."""
     waiting = [(value, path, 0)]
     while waiting:
         value, path, depth = waiting.pop()
         if depth > MOST_DEPTH:
             raise ConstraintError(f"{path[:200]}: it is nested deeper than {MOST_DEPTH}")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConstraintError(f"{path}: {value} is no number of JSON")
         if isinstance(value, str) and any("\ud800" <= each <= "\udfff" for each in value):
             raise ConstraintError(f"{path}: a text with half a surrogate pair can be written in no UTF-8")
         if isinstance(value, Mapping):

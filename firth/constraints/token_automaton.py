@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from firth.constraints.automaton import MOST_BYTES, MOST_SECONDS, Automaton
 from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher
-from firth.constraints.token_bytes import TokenBytes
+from firth.constraints.token_bytes import UNSPELLED, TokenBytes
 
 # Tokens that are needed where no text can be ended.
 _NEVER = np.iinfo(np.int32).max // 2
@@ -84,7 +84,8 @@ def build_token_automaton(automaton: Automaton, tokens: TokenBytes) -> TokenAuto
             raise ConstraintError(f"it takes more than {MOST_SECONDS} seconds next to {len(known):,} tokens")
     distances = _distances(automaton, [after for _, after in allowed])
     if distances[0] >= _NEVER:
-        raise ConstraintError(_lacking(automaton, tokens))
+        tokens.check([byte for byte in range(256) if not _can_avoid(automaton, byte)])
+        raise ConstraintError(UNSPELLED)
     return _with_masks(automaton, tokens, allowed, distances)
 
 
@@ -153,18 +154,6 @@ def _with_masks(
     return TokenAutomaton(
         automaton, tokens, words.astype(np.int32), np.array(levels, np.int32), np.array(needed, np.int32)
     )
-
-
-def _lacking(automaton: Automaton, tokens: TokenBytes) -> str:
-    """Returns the reason why no tokens write a whole text."""
-    written = {byte for text in tokens.texts if text is not None for byte in text}
-    for byte in range(256):
-        if byte not in written and not _can_avoid(automaton, byte):
-            return (
-                f"the vocabulary has no piece with {bytes([byte])!r}, which every valid text needs: train the"
-                " tokenizer with byte_fallback, or extend its vocabulary by such pieces"
-            )
-    return "the vocabulary has no pieces that write a valid text: its pieces put spaces where none may be"
 
 
 def _can_avoid(automaton: Automaton, byte: int) -> bool:

@@ -1,10 +1,15 @@
 """The bytes of a model's tokens, as constraints read them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from firth.constraints.matcher import ConstraintError
+
+UNSPELLED = "the vocabulary has no pieces that write a valid text: its pieces put spaces where none may be"
+"""Refusal of a constraint whose bytes the vocabulary has, but not next to one another."""
 
 
 class TokenBytes(NamedTuple):
@@ -43,6 +48,23 @@ class TokenBytes(NamedTuple):
     def mask_words(self) -> int:
         """Number of int32 words of a mask of all tokens."""
         return -(-len(self.texts) // 32)
+
+    def check(self, needed: Collection[int]) -> None:
+        """Refuses a text that needs a byte which no token writes.
+
+        Args:
+            needed: Bytes that every valid text has.
+
+        Raises:
+            ConstraintError: if one of them is in no token, with the byte.
+        """
+        written = {byte for text in self.texts if text is not None for byte in text}
+        lacking = [byte for byte in needed if byte not in written]
+        if lacking:
+            raise ConstraintError(
+                f"the vocabulary has no piece with {bytes([lacking[0]])!r}, which every valid text needs:"
+                " train the tokenizer with byte_fallback, or extend its vocabulary by such pieces"
+            )
 
 
 SINGLE_BYTES = TokenBytes((*(bytes([each]) for each in range(256)), None), 256)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.constraints.compiling import compile_constraint
+from firth.constraints.llguidance_grammar import constraint_key
 from firth.constraints.matcher import CompiledConstraint, Matcher, fill_masks
 from firth.constraints.token_bytes import TokenBytes
 from firth.generation.framing import PromptFraming
@@ -35,7 +36,7 @@ class Constraints:
         """
         if request.constraint is None:
             return None
-        key = f"{request.finish} {request.constraint.model_dump_json()}"
+        key = f"{request.finish} {constraint_key(request.constraint)}"
         if key not in self._compiled:
             made = compile_constraint(request.constraint, self.tokens, request.finish)
             self._compiled = dict([*self._compiled.items(), (key, made)][-_KEPT:])
@@ -54,7 +55,9 @@ class ConstrainedBatch:
     def __init__(self, constraints: Constraints, texts: Sequence[TextInProgress], beside: int) -> None:
         self._texts, self._end_id = texts, constraints.tokens.end_id
         compiled = [constraints.compiled(each.request) for each in texts]
-        self._first = [each and each.new_matcher(text.most) for each, text in zip(compiled, texts)]
+        self._first: list[Matcher | None] = [
+            None if each is None else each.new_matcher(text.most) for each, text in zip(compiled, texts)
+        ]
         # By the tokens that were written; a text continues one of them.
         self._known: list[dict[tuple[int, ...], Matcher]] = [
             {} if each is None else {(): each} for each in self._first

@@ -80,6 +80,7 @@ LOCAL = {
     "cli/requests/constraint_options.py": (".read_bytes", _USER),
     "cli/requests/predict.py": (".exists", _USER),
     "cli/output.py": ("os.remove tempfile.mkstemp", _LOG),
+    "constraints/automaton.py": ("numpy.load numpy.savez", "pipes of the process that it starts"),
     "cli/runs_on_disk.py": (".exists .glob .stat", "the folders of local runs"),
     "corpus/documents/example.py": (".read_text", _PACKAGE),
     "corpus/filters/gopher_quality.py": (".read_text", _PACKAGE),

@@ -3,13 +3,15 @@
 import json
 
 import jsonschema
+import numpy as np
 import pytest
 
+from firth.constraints import llguidance_grammar
 from firth.constraints.compiling import compile_constraint
 from firth.constraints.matcher import ConstraintError
 from firth.constraints.schemas import parse_schema
-from firth.constraints.token_bytes import SINGLE_BYTES
-from firth.recipes.generation.constraints import Choices, Grammar, JsonSchema, Regex
+from firth.constraints.token_bytes import SINGLE_BYTES, TokenBytes
+from firth.recipes.generation.constraints import Grammar, JsonSchema, Regex, TextChoices
 
 
 def nested(depth):
@@ -41,6 +43,10 @@ REFUSED = [
     ({"items": {"type": "string", "pattern": "(?=a)"}}, "#/items/pattern"),
     ({"const": "\ud800"}, "#/const"),
     (nested(1000), "deeper than 64"),
+    ({"const": float("inf")}, "#/const"),
+    ({"enum": ["a" * 2**20]}, "bytes"),
+    # What llguidance begins and cannot follow.
+    ({"properties": {f"p{each}": {} for each in range(1000)}, "type": "object"}, "items; max is"),
     (False, "false"),
 ]
 
@@ -64,6 +70,17 @@ def test_an_expression_that_is_none_is_refused_in_a_sentence(constraint, named):
     with pytest.raises(ConstraintError) as refused:
         compile_constraint(constraint, SINGLE_BYTES)
     assert named in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_what_is_not_read_in_time_is_refused_and_the_next_one_is_read(monkeypatch):
+    compile_constraint(TextChoices(choices=("a",)), SINGLE_BYTES)
+    with monkeypatch.context() as patched:
+        patched.setattr(llguidance_grammar, "MOST_SECONDS", 0.3)
+        with pytest.raises(ConstraintError, match=r"json_schema: .* seconds"):
+            compile_constraint(
+                JsonSchema(json_schema={"type": "integer", "multipleOf": 1234577}), SINGLE_BYTES
+            )
+    assert accepts(compile_constraint(TextChoices(choices=("b",)), SINGLE_BYTES), "b")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +134,7 @@ def test_instances_of_a_schema(schema, valid, invalid):
 
 
 def test_choices_regex_and_grammar():
-    choices = compile_constraint(Choices(choices=("yes", 'n"o\\\n', "é")), SINGLE_BYTES)
+    choices = compile_constraint(TextChoices(choices=("yes", 'n"o\\\n', "é")), SINGLE_BYTES)
     assert [accepts(choices, each) for each in ("yes", " yes", 'n"o\\\n', "é", "ye", "yesé")] == [
         *(True, True, True, True),
         *(False, False),
@@ -126,3 +143,52 @@ def test_choices_regex_and_grammar():
     assert [accepts(regex, each) for each in ("ab/", "aa/x", "a/", "ab/xx")] == [True, True, False, False]
     grammar = compile_constraint(Grammar(grammar='start: "(" start ")" | "x"'), SINGLE_BYTES)
     assert [accepts(grammar, each) for each in ("x", "((x))", "((x)", "()")] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "constraint", "named"),
+    [
+        # T5's vocabulary has no braces.
+        (["a", '"', ":"], {"type": "object"}, "b'{'"),
+        # The closing one comes after a string of any length.
+        (['"', ":", "{", *map(chr, range(97, 123))], {"type": "object"}, "b'}'"),
+        (["[", "]", "1"], {"anyOf": [{"const": "a"}, {"enum": ["b", {"c": 1}]}]}, "'\"'"),
+        (["a", "b"], Regex(pattern="ab?c"), "b'c'"),
+        (["yes", "n"], TextChoices(choices=("no",)), "b'o'"),
+        # WordPiece writes a space before each word.
+        ([" {", " }", ' "', " a", "a", "b"], {"required": ["a"], "type": "object"}, "b':'"),
+        ([" {", " }", ' "', " :", " a", " 1"], {"const": {"a": 1}}, "spaces"),
+    ],
+)
+def test_a_vocabulary_that_cannot_write_a_valid_text_is_refused(pieces, constraint, named):
+    tokens = TokenBytes((*(each.encode() for each in pieces), None), len(pieces))
+    constraint = JsonSchema(json_schema=constraint) if isinstance(constraint, dict) else constraint
+    with pytest.raises(ConstraintError) as refused:
+        compile_constraint(constraint, tokens)
+    assert named in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_vocabulary_with_spaces_spells_what_has_them():
+    tokens = TokenBytes((b" yes", b" no", b" :", b"s", None), 4)
+    compiled = compile_constraint(TextChoices(choices=("yes", "no s", "yes :")), tokens)
+    matcher = compiled.new_matcher(9)
+    words = np.zeros(1, np.int32)
+    found = []
+    for token in (0, 2, 4):
+        matcher.write_mask(words)
+        found.append([each for each in range(5) if words[0] >> each & 1])
+        matcher.accept(token)
+    assert found == [[0, 1], [2, 4], [4]]
+    # The end is a token as others are, whether something else might have come instead or not.
+    with pytest.raises(ConstraintError):
+        matcher.accept(2)
+    for back, expected in [(0, []), (1, [4]), (1, [2, 4]), (1, [0, 1])]:
+        matcher.take_back(back)
+        other = matcher.copy()
+        matcher.write_mask(words)
+        assert [each for each in range(5) if words[0] >> each & 1] == expected
+        if expected[:1] == [2]:
+            other.accept(4)
+            other.take_back(2)
+            other.write_mask(words)
+            assert words[0] == 0b11

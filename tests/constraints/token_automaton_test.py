@@ -11,7 +11,7 @@ from firth.constraints.compiling import compile_constraint
 from firth.constraints.matcher import ConstraintError, fill_masks
 from firth.constraints.token_automaton import AutomatonConstraint, build_token_automaton
 from firth.constraints.token_bytes import TokenBytes
-from firth.recipes.generation.constraints import Choices, JsonSchema, Regex
+from firth.recipes.generation.constraints import JsonSchema, Regex, TextChoices
 
 END = 256
 # Single bytes, the end, a special piece, and pieces of several bytes, two of them with the same text.
@@ -80,7 +80,9 @@ def test_texts_of_an_automaton_are_valid_and_finish(white_space):
 
 
 def test_a_literal_text_and_its_least_number_of_tokens():
-    automaton = build_token_automaton(build_automaton(constraint_regex(Choices(choices=("A", "éé")))), TOKENS)
+    automaton = build_token_automaton(
+        build_automaton(constraint_regex(TextChoices(choices=("A", "éé")))), TOKENS
+    )
     assert automaton.least_tokens == 2
     matcher = AutomatonConstraint(automaton).new_matcher(9)
     words = np.zeros(TOKENS.mask_words, np.int32)

@@ -69,7 +69,7 @@ def given_constraint(
     if not named:
         return None
     from firth.constraints.schemas import parse_schema
-    from firth.recipes.generation.constraints import Choices, Grammar, JsonSchema, Regex
+    from firth.recipes.generation.constraints import Grammar, JsonSchema, Regex, TextChoices
 
     with usage_errors(ValueError):
         if schema is not None:
@@ -80,7 +80,7 @@ def given_constraint(
         if regex is not None:
             return Regex(pattern=regex)
         if choices:
-            return Choices(choices=tuple(choices))
+            return TextChoices(choices=tuple(choices))
         assert grammar is not None
         return Grammar(grammar=read_given(grammar).decode())
 

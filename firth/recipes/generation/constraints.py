@@ -23,6 +23,26 @@ class Constraint(Config):
     if TYPE_CHECKING:
         kind: str
 
+    @property
+    def of_json(self) -> "JsonSchema | None":
+        """The constraint if it is a schema."""
+        return None
+
+    @property
+    def expression(self) -> str | None:
+        """Regular expression of the whole text, if it has one alone."""
+        return None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All valid texts, if they are listed."""
+        return ()
+
+    @property
+    def lark(self) -> str | None:
+        """Grammar in Lark's notation, if it has one."""
+        return None
+
 
 class JsonSchema(Constraint):
     """The text is JSON that is valid by a schema (draft 2020-12)."""
@@ -37,6 +57,10 @@ class JsonSchema(Constraint):
     """White space between the parts of the JSON: `compact` for none, `single` for a space after `:` and after
     `,`, or the most characters in one place."""
 
+    @property
+    def of_json(self) -> "JsonSchema":  # noqa: D102
+        return self
+
 
 class Regex(Constraint):
     """The whole text matches a regular expression, as Rust's crate `regex` reads it."""
@@ -48,8 +72,12 @@ class Regex(Constraint):
     pattern: Annotated[str, pydantic.Field(min_length=1)]
     """The regular expression, without look-around; it is anchored at both ends."""
 
+    @property
+    def expression(self) -> str:  # noqa: D102
+        return self.pattern
 
-class Choices(Constraint):
+
+class TextChoices(Constraint):
     """The text is one of some texts."""
 
     keyword: ClassVar[str] = "choices"
@@ -58,6 +86,10 @@ class Choices(Constraint):
     kind: Literal["choices"] = "choices"
     choices: Annotated[tuple[Annotated[str, pydantic.Field(min_length=1)], ...], pydantic.Field(min_length=1)]
     """The texts."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:  # noqa: D102
+        return self.choices
 
 
 class Grammar(Constraint):
@@ -70,5 +102,13 @@ class Grammar(Constraint):
     grammar: Annotated[str, pydantic.Field(min_length=1)]
     """The grammar in Lark's notation, as llguidance reads it."""
 
+    @property
+    def lark(self) -> str:  # noqa: D102
+        return self.grammar
 
-AnyConstraint = Annotated[Union[JsonSchema, Regex, Choices, Grammar], pydantic.Field(discriminator="kind")]
+
+AnyConstraint = Annotated[
+    Union[JsonSchema, Regex, TextChoices, Grammar], pydantic.Field(discriminator="kind")
+]
+    Union[JsonSchema, Regex, TextChoices, Grammar], pydantic.Field(discriminator="kind")
+]

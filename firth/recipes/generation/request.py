@@ -99,7 +99,7 @@ class GenerationRequest(Config):
             ...
         ValueError: GenerationRequest: max_new_token: unknown key; did you mean max_new_tokens?
         >>> GenerationRequest.with_values({"choices": ["yes", "no"]}).constraint
-        Choices(kind='choices', choices=('yes', 'no'))
+        TextChoices(kind='choices', choices=('yes', 'no'))
         """
         return cls._of_plain({}, values)
 

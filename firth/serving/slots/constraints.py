@@ -8,6 +8,7 @@ from concurrent.futures import Future
 
 from firth import storage
 from firth.constraints.compiling import compile_constraint
+from firth.constraints.llguidance_grammar import constraint_key
 from firth.constraints.matcher import CompiledConstraint, ConstraintError
 from firth.constraints.token_bytes import TokenBytes
 from firth.recipes.generation.constraints import Constraint
@@ -73,8 +74,7 @@ class SlotConstraints:
         Raises:
             ConstraintError: for a constraint that is not valid, or that the vocabulary cannot meet.
         """
-        # The order of properties is a part of a schema.
-        key = json.dumps([finish, constraint.model_dump()])
+        key = f"{finish} {constraint_key(constraint)}"
         with self._changing:
             known = self._compiled.pop(key, None)
             made = self._compiled[key] = known or Future()

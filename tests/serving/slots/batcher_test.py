@@ -12,7 +12,7 @@ import pytest
 from firth.constraints.matcher import CompiledConstraint, Matcher
 from firth.models.builders import build_outline
 from firth.models.bundle import open_weights
-from firth.recipes.generation.constraints import Choices, Grammar, Regex
+from firth.recipes.generation.constraints import Grammar, Regex, TextChoices
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.run.fit import slot_conflicts
 from firth.serving import ContinuousBatcher, SlotPrompt
@@ -262,7 +262,7 @@ def test_a_mask_rules_out_tokens(made_once):
     np.testing.assert_allclose(ruled.log_probabilities[:1], first.log_probabilities, atol=1e-4)
 
 
-CHOICES = Choices(choices=("fox the dog", "cat"))
+CHOICES = TextChoices(choices=("fox the dog", "cat"))
 
 
 def test_a_text_under_a_constraint_next_to_a_free_one(made_once):

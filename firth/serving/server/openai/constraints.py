@@ -8,7 +8,7 @@ import pydantic
 
 from firth.constraints.matcher import CompiledConstraint, ConstraintError
 from firth.constraints.schemas import parse_schema
-from firth.recipes.generation.constraints import Choices, Constraint, Grammar, JsonSchema, Regex
+from firth.recipes.generation.constraints import Constraint, Grammar, JsonSchema, Regex, TextChoices
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body
 from firth.serving.server.slot_queue import SlotQueue
@@ -140,7 +140,7 @@ class StructuredOutputs(Body):
         if self.regex is not None:
             made["regex"] = Regex(pattern=self.regex)
         if self.choice is not None:
-            made["choice"] = Choices(choices=tuple(self.choice))
+            made["choice"] = TextChoices(choices=tuple(self.choice))
         if self.grammar is not None:
             made["grammar"] = Grammar(grammar=self.grammar)
         if len(made) != 1:
