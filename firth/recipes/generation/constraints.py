@@ -110,5 +110,3 @@ class Grammar(Constraint):
 AnyConstraint = Annotated[
     Union[JsonSchema, Regex, TextChoices, Grammar], pydantic.Field(discriminator="kind")
 ]
-    Union[JsonSchema, Regex, TextChoices, Grammar], pydantic.Field(discriminator="kind")
-]
