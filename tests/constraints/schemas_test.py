@@ -126,7 +126,9 @@ def accepts(compiled, text):
 
 @pytest.mark.parametrize(("schema", "valid", "invalid"), ACCEPTED)
 def test_instances_of_a_schema(schema, valid, invalid):
-    checker = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
+    checker = jsonschema.Draft202012Validator(
+        schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+    )
     compiled = compile_constraint(JsonSchema(json_schema=schema), SINGLE_BYTES)
     for instance, expected in [*((each, True) for each in valid), *((each, False) for each in invalid)]:
         assert checker.is_valid(instance) == expected, instance

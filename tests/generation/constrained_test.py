@@ -60,7 +60,7 @@ def generator(goal: str, kind: str) -> Generator:
 
 
 def is_valid(text: str) -> bool:
-    checker = jsonschema.FormatChecker()
+    checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
     return jsonschema.Draft202012Validator(SCHEMA, format_checker=checker).is_valid(json.loads(text))
 
 

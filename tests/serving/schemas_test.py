@@ -52,7 +52,9 @@ def test_texts_of_a_saved_model_are_valid_and_end_in_time(folder):
     }
     found = loaded.run("generate_order_with_parameters", {"text": prompts, **values})
     assert found["is_finished"].all()
-    checker = jsonschema.Draft202012Validator(ORDER, format_checker=jsonschema.FormatChecker())
+    checker = jsonschema.Draft202012Validator(
+        ORDER, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+    )
     for text in found["generated"]:
         checker.validate(json.loads(text))
     assert len({*found["generated"]}) == 4

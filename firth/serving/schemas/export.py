@@ -93,7 +93,9 @@ def check_automaton(automaton: Automaton, schema: Any) -> int:
         ConstraintError: for the first text that is not valid by one of them.
     """
     (library,) = import_extra(ConstraintError, "structured", "jsonschema")
-    validator = library.Draft202012Validator(schema, format_checker=library.FormatChecker())
+    validator = library.Draft202012Validator(
+        schema, format_checker=library.Draft202012Validator.FORMAT_CHECKER
+    )
     # Of white space and formats both engines have the same notions.
     matchers = compile_constraint(JsonSchema(json_schema=schema), SINGLE_BYTES)
     texts = list(_texts(automaton))
