@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import httpx
 import pytest
@@ -23,7 +24,7 @@ def test_a_server_is_asked_and_ends_with_status_0_after_sigterm(made_once, tmp_p
         assert line.startswith("small: version 7, http://127.0.0.1:")
         address = line.split()[-1].removesuffix("/v1/models/small")
         while httpx.get(f"{address}/readyz").status_code != 200:
-            pass
+            time.sleep(0.05)
         assert httpx.get(f"{address}/nowhere").status_code == 401
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate()

@@ -1,10 +1,10 @@
 """Model Garden in a process of its own, since its Keras and ours do not share one.
 
-    TF_USE_LEGACY_KERAS=1 python -m tests.interop.tensorflow.model_garden_process make FOLDER
-    TF_USE_LEGACY_KERAS=1 python -m tests.interop.tensorflow.model_garden_process read FOLDER ...
+    TF_USE_LEGACY_KERAS=1 python -m tests.interop.tensorflow.model_garden_process FOLDER
 
-`make` writes checkpoints of its networks with random weights, and their states and logits; `read` restores
-the checkpoint of a folder whole in the encoder that its YAML describes, and writes its states.
+It writes checkpoints of its networks with random weights, and their states and logits, and prints "made". Of
+each folder that it then reads from standard input, it restores the checkpoint whole in the encoder that the
+YAML there describes, and writes its states. Its imports take ten seconds, so both are done by one process.
 """
 
 import pathlib
@@ -178,5 +178,7 @@ def read(folder):
 
 
 if __name__ == "__main__":
-    for each in sys.argv[2:]:
-        {"make": make, "read": read}[sys.argv[1]](pathlib.Path(each))
+    make(pathlib.Path(sys.argv[1]))
+    print("made", flush=True)
+    for line in sys.stdin:
+        read(pathlib.Path(line.removesuffix("\n")))

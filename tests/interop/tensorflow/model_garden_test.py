@@ -29,19 +29,33 @@ EARLIER = ("functional", "albert")
 CLOSE = {"rtol": 0, "atol": 1e-5}
 
 
-def run(*arguments):
-    environment = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", PROCESS, *map(str, arguments)], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """The folder of Model Garden's checkpoints."""
+    return tmp_path_factory.mktemp("model_garden")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def process(home):
+    """Model Garden's process, which has made the checkpoints and restores others that it is asked for."""
+    environment = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
+    command = [sys.executable, "-m", PROCESS, str(home)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with (
+        open(home / "errors.txt", "w") as errors,
+        subprocess.Popen(command, env=environment, stderr=errors, **pipes) as process,
+    ):
+        made = any(line == "made\n" for line in process.stdout)
+        assert made, (home / "errors.txt").read_text()[-2000:]
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def made(home, process):
     """Folders of Model Garden's checkpoints, the bundles of them, and what has been exported of these."""
-    home = tmp_path_factory.mktemp("model_garden")
-    run("make", home)
     reads = {}
     for name in (*NAMES, *EARLIER):
         vocabulary = "".join(f"{piece}\n" for piece in originals.PIECES)
@@ -149,9 +163,10 @@ def test_tensors_come_out_as_they_came_in(made):
         assert not [path for path in again.fresh if path.startswith("backbone/")]
 
 
-def test_its_own_encoder_restores_what_goes_out_whole(made):
+def test_its_own_encoder_restores_what_goes_out_whole(made, process):
     home, _ = made
-    run("read", *(home / f"{name}_out" for name in NAMES))
+    process.communicate("".join(f"{home / name}_out\n" for name in NAMES))
+    assert process.returncode == 0, (home / "errors.txt").read_text()[-2000:]
     for name in NAMES:
         real = IDS > 0
         expected = np.load(home / name / "states.npy")[real]

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from firth.serving.exported_model import NoModelError
 from firth.serving.server.batching import DynamicBatcher
@@ -17,6 +18,14 @@ from tests.generation.cases import PROMPTS
 from tests.serving.slots.models import exported, generator_of_exported
 
 SETTINGS = ServerSettings()
+
+
+def save_plain(folder):
+    """Writes a model of one signature: a version with slots takes seconds to be loaded."""
+    module = tf.Module()
+    text = tf.TensorSpec([None], tf.string, "text")
+    module.ask = tf.function(lambda text: {"bytes": tf.strings.length(text)}, input_signature=[text])
+    tf.saved_model.save(module, str(folder), signatures={"ask": module.ask})
 
 
 def test_batches_are_of_near_length_and_a_wrong_request_fails_alone():
@@ -57,7 +66,7 @@ def test_slots_of_a_server_write_what_the_generator_writes(made_once, tmp_path):
     assert [each.text for each in written] == [each.text for each in expected]
     with pytest.raises(RequestError, match="did you mean tiny"), models.lease("tiney"):
         pass
-    shutil.copytree(path, tmp_path / "model" / "4")
+    save_plain(tmp_path / "model" / "4")
     models.reload()
     assert [(each.version, each.state) for each in models.status("tiny")] == [(4, "AVAILABLE"), (3, "END")]
     models.close()
@@ -97,12 +106,13 @@ def test_a_request_in_several_batches_fails_once_and_an_answer_without_rows_ends
 
 def test_one_model_holds_up_no_other(made_once, tmp_path):
     """Neither one whose folder has no version, nor one whose old version is read slowly."""
-    for name in ("first", "second"):
-        shutil.copytree(exported(made_once), tmp_path / name / "1")
+    shutil.copytree(exported(made_once), tmp_path / "first" / "1")
+    save_plain(tmp_path / "second" / "1")
     sources = [ModelSource(name, str(tmp_path / name)) for name in ("first", "second")]
     models = Models(sources, SETTINGS)
     with models.lease("first") as leased:
-        (tmp_path / "first" / "1").rename(tmp_path / "first" / "2")
+        shutil.rmtree(tmp_path / "first" / "1")
+        save_plain(tmp_path / "first" / "2")
         (tmp_path / "second" / "1").rename(tmp_path / "second" / "2")
         (tmp_path / "none").mkdir()
         with pytest.raises(NoModelError, match="none"):

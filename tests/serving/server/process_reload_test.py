@@ -50,7 +50,8 @@ def _asked_again(client, answers):
     ended = threading.Event()
 
     def ask():
-        while not ended.is_set():
+        # The pause leaves the processor to the version that is read.
+        while not ended.wait(0.02):
             answers.append(client.get("/write"))
 
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
