@@ -79,8 +79,12 @@ def exported_rows() -> tuple[list[bytes], list[bytes]]:
 
 
 @contextlib.contextmanager
-def first_signature_alone() -> Iterator[None]:
-    """Exports a model's default signature, and `evaluate`: tracing the others takes most of the time."""
+def first_signature_alone(evaluates: bool = True) -> Iterator[None]:
+    """Exports a model's default signature, and `evaluate`: tracing the others takes most of the time.
+
+    Args:
+        evaluates: Export `evaluate` too, which takes as long as the rest.
+    """
 
     def offered(*arguments):
         return dict(itertools.islice(text_signatures(*arguments).items(), 1))
@@ -88,6 +92,9 @@ def first_signature_alone() -> Iterator[None]:
     with (
         mock.patch("firth.serving.saved_model.text_signatures", offered),
         mock.patch("firth.serving.warmup.text_signatures", offered),
+        contextlib.nullcontext()
+        if evaluates
+        else mock.patch("firth.serving.saved_model._is_evaluated", lambda *_: False),
     ):
         yield
 
