@@ -167,12 +167,14 @@ def next_commands(name: str, root: pathlib.Path, asked: list[str], has_report: b
     Example:
 
     >>> next_commands("demo", pathlib.Path("firth-runs"), ["embed 'A sentence.'"])
-    ['firth report demo --open', "firth predict demo embed 'A sentence.'"]
+    ['firth report demo --open', "firth predict demo embed 'A sentence.'", 'firth serve demo']
     """
     place = commands.root_option(root)
     run = shlex.quote(name)
     reports = [f"firth report {run}{place} --open"] if has_report else []
-    return [*reports, *(f"firth predict {run}{place} {arguments}" for arguments in asked)]
+    # Signatures are asked of an exported model alone, which is also the one that is served.
+    served = [f"firth serve {run}{place}"] if asked else []
+    return [*reports, *(f"firth predict {run}{place} {arguments}" for arguments in asked), *served]
 
 
 def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> "Table":

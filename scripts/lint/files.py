@@ -128,6 +128,10 @@ LOCAL = {
     "serving/isolated_check.py": (".gfile open", "runs without firth, on a local copy"),
     "serving/validation.py": ("tempfile.TemporaryDirectory", "what two processes tell each other"),
     "serving/warmup.py": ("os.makedirs tensorflow.io.TFRecordWriter", _WHOLE_FOLDER),
+    "serving/server/announced.py": (
+        ".glob os.lstat os.makedirs",
+        "files of the servers that run on this machine",
+    ),
     "serving/server/playground/page.py": (".iterdir .read_bytes", _PACKAGE),
     "tokenizers/graph/characters.py": (".read_text", _PACKAGE),
     "tokenizers/graph/sentencepiece_model.py": (".read_text", _PACKAGE),

@@ -70,4 +70,12 @@ def test_tasks_are_named_by_their_files(tmp_path):
     (tmp_path / "a.yaml").write_text("task: first\n")
     (tmp_path / "group.yaml").write_text("group: both\ntask: [first, second]\n")
     assert task_names(str(tmp_path)) == ["first", "second"]
-    assert task_names("examples/harness") == ["firth_blimp", "firth_blimp_permuted", "firth_translations"]
+    own = [
+        f"firth_{task}{shots}{how}"
+        for task in ("finance", "questions")
+        for shots in ("", "_few", "_one")
+        for how in ("", "_permuted")
+    ]
+    blimp = ["firth_blimp", "firth_blimp_permuted"]
+    assert sorted(task_names("examples/harness")) == sorted([*blimp, *own, "firth_translations"])
+    assert len(task_names("examples/harness/glue")) == 3 * len(own) // 2

@@ -21,6 +21,7 @@ from firth.cli.requests.constraint_options import (
 )
 from firth.cli.requests.files import Quoted, check_quoted, drawing_records, print_counts
 from firth.cli.requests.request_options import RequestCommand, given_request
+from firth.cli.requests.running_server import AskServer, ServedText, served_texts
 
 if TYPE_CHECKING:
     from firth.generation import Generated, TextGenerator
@@ -73,6 +74,7 @@ def _generate(
     choice: ChoiceTexts = None,
     grammar: GrammarFile = None,
     white_space: WhiteSpaceOf = None,
+    ask_server: AskServer = True,
     engine: EngineName = None,
     dtype: DType = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
@@ -95,19 +97,33 @@ def _generate(
         write_file(generator, input, output, column, _numbered(request, n), to_json, verbose, quoted)
         return
     texts = [_read_stdin() if each == _STDIN else each for each in prompts or ()]
-    generator = _loaded(name, root, engine, dtype, verbose)
     requests = _numbered(request, n)
+    pairs = [(text, each) for text in texts for each in requests]
+    if ask_server and not (stream or engine or dtype):
+        bundle, _ = engine_options(name, root, engine, dtype)
+        served = served_texts(name, root, bundle, [text for text, _ in pairs], [each for _, each in pairs])
+        if served is not None:
+            _print_texts(pairs, served, n, as_json)
+            return
+    generator = _loaded(name, root, engine, dtype, verbose)
     if stream:
         for text in texts:
             for each in requests:
                 _print_stream(generator, text, each)
         return
-    pairs = [(text, each) for text in texts for each in requests]
 
     def work() -> "list[Generated]":
         return generator.generate([text for text, _ in pairs], [each for _, each in pairs])
 
-    found = _guarded(work, verbose)
+    _print_texts(pairs, _guarded(work, verbose), n, as_json)
+
+
+def _print_texts(
+    pairs: "Sequence[tuple[str, GenerationRequest]]",
+    found: "Sequence[Generated | ServedText]",
+    n: int,
+    as_json: bool,
+) -> None:
     for (text, asked), written in zip(pairs, found, strict=True):
         if as_json:
             typer.echo(json.dumps({"prompt": text, **written_json(written, asked, n)}, ensure_ascii=False))
@@ -208,12 +224,12 @@ def _print_stream(generator: "TextGenerator", text: str, request: "GenerationReq
     _print_scores(stream.result)
 
 
-def _print_cut(written: "Generated") -> None:
+def _print_cut(written: "Generated | ServedText") -> None:
     if written.complete is False:
         note(f"the text is cut ({written.ended}) and does not meet its constraint; see --finish")
 
 
-def _print_scores(written: "Generated") -> None:
+def _print_scores(written: "Generated | ServedText") -> None:
     """Prints the probabilities that were asked for, on standard error."""
     for what, tokens, scores in (
         ("prompt", written.prompt_tokens, written.prompt_log_probabilities),
@@ -226,7 +242,7 @@ def _print_scores(written: "Generated") -> None:
             typer.echo(f"{what}: {'  '.join(shown)}", err=True)
 
 
-def written_json(written: "Generated", request: "GenerationRequest", n: int) -> dict[str, Any]:
+def written_json(written: "Generated | ServedText", request: "GenerationRequest", n: int) -> dict[str, Any]:
     """Returns a written text, and the scores that were asked for, as JSON has them."""
     values: dict[str, Any] = {"generated": written.text, "ended": written.ended}
     if written.complete is not None:

@@ -16,6 +16,7 @@ from firth.cli.bundles import DType, EngineName, engine_options
 from firth.cli.output import ExitCode, fail, run_quietly
 from firth.cli.requests.files import Quoted, check_quoted, predict_records
 from firth.cli.requests.request_options import InputsCommand, as_list, given_inputs, inputs_for
+from firth.cli.requests.running_server import AskServer, served_answers
 from firth.cli.runs_on_disk import RunOnDisk, find_run
 
 # Keras and TensorFlow work without these. Loading them takes a third of the time of `import tensorflow`.
@@ -86,6 +87,7 @@ def _predict(
     columns: Columns = None,
     quoted: Quoted = None,
     source: Source = None,
+    ask_server: AskServer = True,
     engine: EngineName = None,
     dtype: DType = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
@@ -130,7 +132,24 @@ def _predict(
     # Where the first input of a signature is a list, each text of the command is split into a list.
     between = signature.get("lists", {}).get(next(iter(signature.get("inputs", {})), ""), "")
     asked = [as_list(each, between) if between else each for each in texts or ()]
-    _print(texts or [], *_ask(directory, name, asked, {**others, **numbers}, verbose), as_json)
+    given_all = {**others, **numbers}
+    served = (
+        served_answers(directory, name, asked, given_all)
+        if ask_server and _is_askable(asked, signature)
+        else None
+    )
+    if served is None:
+        _print(texts or [], *_ask(directory, name, asked, given_all, verbose), as_json)
+        return
+    from firth.serving.answers import printed_fields
+
+    answer = signature.get("answer", {})
+    _print(texts or [], answer, [printed_fields(answer, each) for each in served], as_json)
+
+
+def _is_askable(texts: Sequence[Any], signature: Mapping[str, Any]) -> bool:
+    """Returns whether all texts have the piece that a signature needs."""
+    return all(signature.get("needs", "") in text for text in texts)
 
 
 def _found(run: str, root: pathlib.Path) -> tuple[RunOnDisk | None, pathlib.Path]:

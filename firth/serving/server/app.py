@@ -1,6 +1,7 @@
 """The application of a server: the routes of all its rooms, health and metrics."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -9,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from firth.serving.server import openapi, tokens
+from firth.serving.server import command_requests, openapi, tokens
 from firth.serving.server.encoders import routes as encoders
 from firth.serving.server.errors import RequestError
 from firth.serving.server.metrics import Metrics
@@ -27,6 +28,7 @@ ROOMS: tuple[Routes, ...] = (
     encoders.routes,
     tokens.routes,
     openapi.routes,
+    command_requests.routes,
     rest.routes,
     page.routes,
 )
@@ -37,6 +39,7 @@ def make_app(
     settings: ServerSettings,
     metrics: Metrics | None = None,
     rooms: Sequence[Routes] = ROOMS,
+    identity: str = "",
 ) -> Starlette:
     """Returns the application.
 
@@ -45,12 +48,14 @@ def make_app(
         settings: Settings of the server.
         metrics: Counts of the requests; None makes new ones.
         rooms: Functions that make routes.
+        identity: Random name of the process, which `/readyz` gives; empty for none.
     """
     counted = Metrics() if metrics is None else metrics
 
     async def ready(request: Request) -> Response:
         missing = [name for name in models.names if not models.is_available(name)]
-        said = {"status": "loading" if missing else "ok", "models": list(models.names)}
+        said: dict[str, Any] = {"status": "loading" if missing else "ok", "models": list(models.names)}
+        said |= {"id": identity} if identity else {}
         return JSONResponse(said, 503 if missing else 200)
 
     async def metrics_text(request: Request) -> Response:

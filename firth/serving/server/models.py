@@ -5,25 +5,25 @@ import gc
 import logging
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from firth import storage
 from firth.recipes.base.errors import suggest
 from firth.serving.exported_model import NoModelError
+from firth.serving.server.announced import ServedVersion
 from firth.serving.server.errors import RequestError
 from firth.serving.server.logs import log
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.settings import ServerSettings
-from firth.serving.server.sources import ModelSource, VersionStatus
+from firth.serving.server.sources import ModelSource, VersionStatus, digest_of_files
 from firth.serving.server.versions import ModelVersion
 
 
 class _Held:
     """A version and the number of requests that use it."""
 
-    def __init__(self, version: ModelVersion) -> None:
-        self.version, self.leases = version, 0
+    def __init__(self, version: ModelVersion, digest: str) -> None:
+        self.version, self.digest, self.leases = version, digest, 0
 
 
 class Models:
@@ -33,6 +33,9 @@ class Models:
         sources: The models.
         settings: Settings of the server.
         metrics: Counts of the server; None makes new ones.
+
+    Attributes:
+        on_reloaded: Function that is called after each look for versions.
 
     Raises:
         NoModelError: if a model has no version.
@@ -44,13 +47,14 @@ class Models:
     ) -> None:
         self._settings, self._metrics = settings, Metrics() if metrics is None else metrics
         self._metrics.watch(self._queues)
+        self.on_reloaded: Callable[[], object] = lambda: None
         self._changed = threading.Condition()
         self._reloading = threading.Lock()
         self._held: dict[str, dict[int, _Held]] = {}
         self._statuses: dict[str, dict[int, VersionStatus]] = {}
         self._sources: dict[str, ModelSource] = {}
-        # Files of each version that could not be loaded, as they were then.
-        self._failed: dict[tuple[str, int], list[Any]] = {}
+        # Digest of the files of each version that could not be loaded, as they were then.
+        self._failed: dict[tuple[str, int], str] = {}
         # Threads that let go of versions which requests still use.
         self._leaving: list[threading.Thread] = []
         self.reload(sources)
@@ -91,6 +95,18 @@ class Models:
             with self._changed:
                 held.leases -= 1
                 self._changed.notify_all()
+
+    @property
+    def loaded(self) -> list[ServedVersion]:
+        """Versions that are loaded, with their folders."""
+        with self._changed:
+            held = [each for versions in self._held.values() for each in versions.values()]
+        return [
+            ServedVersion(
+                each.version.name, each.version.version, os.path.abspath(each.version.path), each.digest
+            )
+            for each in held
+        ]
 
     def is_available(self, name: str) -> bool:
         """Returns whether a model has a loaded version."""
@@ -147,6 +163,7 @@ class Models:
                 self._let_go(name, list(self._held[name]))
                 with self._changed:
                     del self._held[name], self._statuses[name]
+            self.on_reloaded()
             if failures:
                 raise failures[0]
 
@@ -167,18 +184,18 @@ class Models:
             raise
         for version, path in wanted.items():
             # One that failed is tried again once its files are others: it may have been half-written.
-            if version in self._held[name] or self._failed.get((name, version)) == _stamps(path):
+            if version in self._held[name] or self._failed.get((name, version)) == digest_of_files(path):
                 continue
-            stamps = _stamps(path)
+            digest = digest_of_files(path)
             self._set(name, VersionStatus(version, "LOADING"))
             try:
                 loaded = ModelVersion(name, version, path, self._settings, self._metrics)
             except Exception as error:
-                self._failed[name, version] = stamps
+                self._failed[name, version] = digest
                 self._set(name, VersionStatus(version, "END", 2, _sentence(path, error)))
                 continue
             with self._changed:
-                self._held[name][version] = _Held(loaded)
+                self._held[name][version] = _Held(loaded, digest)
             self._set(name, VersionStatus(version, "AVAILABLE"))
         if any(version in self._held[name] for version in wanted):
             self._let_go(name, [version for version in self._held[name] if version not in wanted])
@@ -240,12 +257,6 @@ class Models:
         if version not in held:
             raise RequestError(f"{name} has no version {version}; {_versions(held)}", 404, "version")
         return held[version]
-
-
-def _stamps(path: str) -> list[Any]:
-    """Returns what changes when a file below a folder does."""
-    files = storage.files_below(path)
-    return [(each, *storage.stamp_of(os.path.join(path, each))) for each in files]
 
 
 def _sentence(path: str, error: Exception) -> str:

@@ -16,6 +16,7 @@ import uvicorn
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from firth import storage
+from firth.serving.server.announced import Announcement
 from firth.serving.server.app import ROOMS, Routes, make_app
 from firth.serving.server.grpc_calls import CallInterceptor
 from firth.serving.server.logs import log, log_failure
@@ -73,9 +74,10 @@ class ServerProcess:
             raise ServerError(str(error)) from None
         if self._grpc is not None:
             self._start(self._grpc)
+        self._announcement = Announcement(self.address, settings.token is not None)
         self._http = _Http(
             uvicorn.Config(
-                make_app(self.models, settings, metrics, rooms),
+                make_app(self.models, settings, metrics, rooms, self._announcement.identity),
                 http="h11",
                 ws="none",
                 loop="asyncio",
@@ -100,7 +102,7 @@ class ServerProcess:
     def run(self) -> None:
         """Serves until SIGINT or SIGTERM, and then finishes what was taken."""
         log("serving", address=self.address, grpc_port=self.grpc_port, models=list(self.models.names))
-        with self._reloading():
+        with self._announced(), self._reloading():
             self._http.run(sockets=[self._socket])
         self.models.close()
         log("ended")
@@ -114,10 +116,32 @@ class ServerProcess:
         log("draining", seconds=self._settings.drain_seconds)
         # No version is loaded any more.
         self._ended.set()
+        self._withdraw()
         self._health.enter_graceful_shutdown()
         if self._grpc is not None:
             stopped = self._grpc.stop(self._settings.drain_seconds)
             await asyncio.get_running_loop().run_in_executor(None, stopped.wait)
+
+    @contextlib.contextmanager
+    def _announced(self) -> Iterator[None]:
+        """Lets commands on this machine find the server meanwhile."""
+        self.models.on_reloaded = self._announce
+        self._announce()
+        try:
+            yield
+        finally:
+            self._withdraw()
+
+    def _announce(self) -> None:
+        try:
+            self._announcement.write(self.models.loaded)
+        except OSError as error:
+            # Commands load the model themselves then.
+            log_failure(error)
+
+    def _withdraw(self) -> None:
+        with contextlib.suppress(OSError):
+            self._announcement.remove()
 
     @contextlib.contextmanager
     def _reloading(self) -> Iterator[None]:

@@ -54,6 +54,8 @@ class Sampled(Body):
     """Number that the logits of tokens are divided by that the text has."""
     no_repeat_ngram_size: int | None = None
     """Number of tokens of runs that come at most once."""
+    min_tokens: Annotated[int, pydantic.Field(ge=0)] | None = None
+    """Least number of tokens before the end, as vLLM's clients name it."""
     presence_penalty: float | None = None
     """Number taken off the logit of a token that was written before."""
     frequency_penalty: float | None = None
@@ -106,6 +108,12 @@ class Sampled(Body):
             if name not in described:
                 raise RequestError(f"{name}: the slots of {self.model} have no such parameter", 400, name)
             found[name] = value
+        if self.min_tokens is not None:
+            if _LEAST not in described:
+                raise RequestError(
+                    f"min_tokens: the slots of {self.model} have no such parameter", 400, "min_tokens"
+                )
+            found[_LEAST] = self.min_tokens
         if found.get("top_k") == -1:
             found["top_k"] = 0
         return {"temperature": _TEMPERATURE, **found}
@@ -136,6 +144,8 @@ class Sampled(Body):
         return found
 
 
+# The parameter of slots for `min_tokens`.
+_LEAST = "min_new_tokens"
 _OF_SLOTS = (
     "temperature",
     "top_p",

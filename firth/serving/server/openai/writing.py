@@ -99,6 +99,10 @@ def slot_prompts(
     """
     values, biases = body.controls(described["parameters"]), body.biases(described)
     values[_MOST] = most[1]
+    if (body.min_tokens or 0) > most[1]:
+        raise RequestError(
+            f"min_tokens: {body.min_tokens}, more than {most[0]}, {most[1]}", 400, "min_tokens"
+        )
     _check_values(described["parameters"], values, most[0])
     return [
         SlotPrompt(

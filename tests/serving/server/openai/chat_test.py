@@ -37,7 +37,7 @@ class TalkingModels:
 
         slots = SlotQueue(batcher, 8)
         self.version = SimpleNamespace(
-            name=NAME, description=described, slots=slots, submit=submit, signature_defs={}
+            name=NAME, version=1, description=described, slots=slots, submit=submit, signature_defs={}
         )
 
     @contextlib.contextmanager

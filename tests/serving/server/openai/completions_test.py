@@ -139,6 +139,7 @@ def test_a_bias_and_penalties_reach_the_slots(made_once):
     ("parameter", "value"),
     [
         ("suffix", "end"),
+        ("min_tokens", 17),
         ("n", 0),
         ("best_of", 200),
         ("logprobs", 6),

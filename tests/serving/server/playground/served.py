@@ -76,8 +76,14 @@ def asking(directories: Mapping[str, str]) -> TestClient:
 @contextlib.contextmanager
 def address(directories: Mapping[str, str]) -> Iterator[str]:
     """Serves the playground on a free port, and gives its address."""
+    with address_of(app_of(directories)) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def address_of(app: Starlette) -> Iterator[str]:
+    """Serves an application on a free port, and gives the address of its playground."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        app = app_of(directories)
         server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
         thread.start()

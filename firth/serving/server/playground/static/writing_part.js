@@ -5,9 +5,7 @@ import { Knobs } from "./knobs.js";
 import { completion } from "./server.js";
 
 // Names of OpenAI's API for parameters that have other names here.
-const NAMES = { max_new_tokens: "max_tokens" };
-// Parameters that the API does not have.
-const UNKNOWN = ["min_new_tokens"];
+const NAMES = { max_new_tokens: "max_tokens", min_new_tokens: "min_tokens" };
 // Parameters whose defaults are others there.
 const ALWAYS = ["max_new_tokens", "temperature", "seed"];
 
@@ -65,8 +63,11 @@ export function dialoguePart(model, name, slots) {
 class WritingForm {
   constructor(name, title, meaning, slots) {
     this.part = new Part(name, title, meaning);
-    const known = Object.entries(slots.parameters).filter(([each]) => !UNKNOWN.includes(each));
-    this.knobs = new Knobs(Object.fromEntries(known));
+    this.knobs = new Knobs(slots.parameters);
+    this.schema = textArea("", 2);
+    this.schema.name = "schema";
+    this.schema.spellcheck = false;
+    this.schema.addEventListener("input", () => this.schema.setCustomValidity(problemOf(this.schema.value)));
     this.stop = element("input", { type: "text", name: "stop", spellcheck: "false" });
     this.halt = element("button", { type: "button", name: "halt", hidden: true }, "Stop");
     this.halt.addEventListener("click", () => this.ending.abort());
@@ -77,13 +78,16 @@ class WritingForm {
   fill(action, ...fields) {
     this.buttons.append(element("button", { type: "submit" }, action), this.halt);
     const hint = "text before which the model stops; may be empty";
-    this.part.form.append(...fields, field("Ends before", this.stop, hint), this.buttons, this.knobs.element);
+    const held = "JSON Schema that the text is valid by; may be empty";
+    const own = [field("Ends before", this.stop, hint), field("Schema", this.schema, held)];
+    this.part.form.append(...fields, ...own, this.buttons, this.knobs.element);
   }
 
   /** Shows a text while it is written, and returns the reason of its end in words. */
   async write(written, path, request, textOf) {
     const values = Object.entries(this.knobs.values(ALWAYS)).map(([name, value]) => [NAMES[name] ?? name, value]);
     const stop = this.stop.value ? { stop: this.stop.value } : {};
+    const schema = this.schema.value.trim() ? { response_format: formatOf(this.schema.value) } : {};
     this.ending = new AbortController();
     this.halt.hidden = false;
     this.part.status.textContent = "Writing";
@@ -91,7 +95,7 @@ class WritingForm {
     let reason = "";
     let usage = null;
     try {
-      const asked = { ...request, ...Object.fromEntries(values), ...stop };
+      const asked = { ...request, ...Object.fromEntries(values), ...stop, ...schema };
       for await (const event of completion(path, asked, this.ending.signal)) {
         const [choice] = event.choices ?? [];
         if (choice) written.append(textOf(choice) ?? "");
@@ -108,5 +112,20 @@ class WritingForm {
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
     const amount = usage ? `${usage.completion_tokens} tokens in ${seconds} s` : `Written in ${seconds} s`;
     return reason === "length" ? `${amount}; it has as many tokens as it may have` : amount;
+  }
+}
+
+/** Returns the form of a text that is valid by a schema, as OpenAI's API has it. */
+function formatOf(schema) {
+  return { type: "json_schema", json_schema: { name: "schema", strict: true, schema: JSON.parse(schema) } };
+}
+
+/** Returns the problem of a schema that is not JSON; empty for none. */
+function problemOf(schema) {
+  try {
+    if (schema.trim()) JSON.parse(schema);
+    return "";
+  } catch (error) {
+    return `The schema is not JSON: ${error.message}`;
   }
 }

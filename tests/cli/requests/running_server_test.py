@@ -1,0 +1,163 @@
+"""`firth predict` and `firth generate`, asked with a server of the model and without."""
+
+import contextlib
+import json
+import os
+import pathlib
+import threading
+
+import numpy as np
+import pytest
+
+from firth.serving.server.announced import server_of
+from firth.serving.server.process import ServerProcess
+from firth.serving.server.settings import ServerSettings
+from firth.serving.server.sources import ModelSource
+from tests.cli.requests.served_run import made_run
+
+NAME, PROMPT = "tiny", "the fox"
+
+
+@pytest.fixture
+def run(firth, made_once, tmp_path, monkeypatch):
+    """The folder of a run in the folder of the command, and a folder for the files of servers."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.delenv("FIRTH_SERVER_TOKEN", raising=False)
+    return made_run(made_once, tmp_path / "firth-runs" / NAME)
+
+
+@contextlib.contextmanager
+def served(run: pathlib.Path, **settings):
+    """Serves a run as the command does, on a free port."""
+    made = ServerSettings(port=0, reload_seconds=0.0, **settings)
+    server = ServerProcess([ModelSource("other_name", str(run / "serving"))], made)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while server_of(str(run / "serving" / "7")) is None and not settings:
+            pass
+        yield server
+    finally:
+        server.stop()
+        thread.join()
+
+
+GENERATED = (
+    ("--max-new-tokens", "3"),
+    ("--max-new-tokens", "6", "--temperature", "2", "--top-k", "9", "--seed", "3", "--n", "3"),
+    (
+        "--max-new-tokens",
+        "6",
+        "--temperature",
+        "1.5",
+        "--stop",
+        "o",
+        "--stop",
+        "a",
+        "--presence-penalty",
+        "1",
+    ),
+    ("--max-new-tokens", "64"),
+)
+# A beam, probabilities, a constraint and a bias are not those of slots.
+ALONE = (
+    ("--max-new-tokens", "3", "--beams", "2"),
+    ("--max-new-tokens", "3", "--log-probabilities"),
+    ("--max-new-tokens", "3", "--choice", "cats"),
+    ("--max-new-tokens", "3", "--logit-bias", "fox=-9"),
+)
+REFUSED = ("", "a " * 50)
+
+
+def test_texts_are_those_of_the_bundle(firth, run):
+    def texts(*arguments):
+        return [firth("generate", NAME, PROMPT, "dogs", *each, "--json", *arguments) for each in GENERATED]
+
+    alone = texts()
+    assert all(each.exit_code == 0 and each.stderr == "" for each in alone), alone[0].output
+    with served(run) as server:
+        asked = texts()
+        assert [each.stdout for each in asked] == [each.stdout for each in alone]
+        assert all(each.stderr.count("\n") == 1 and server.address in each.stderr for each in asked)
+        assert {json.loads(line)["ended"] for each in asked for line in each.stdout.splitlines()} > {"stop"}
+        assert all(each.stderr == "" for each in texts("--no-server"))
+        for arguments in ALONE:
+            assert server.address not in firth("generate", NAME, PROMPT, *arguments).stderr, arguments
+        for prompt in REFUSED:
+            result = firth("generate", NAME, prompt)
+            assert result.exit_code == 2 and server.address not in result.stderr
+    assert firth("generate", NAME, PROMPT).stderr == ""
+    assert os.listdir(run.parent.parent / "firth") == []
+
+
+def test_predictions_are_those_of_the_model(firth, run):
+    def found(*arguments):
+        result = firth("predict", NAME, "score", PROMPT, "dogs", "--json", *arguments)
+        assert result.exit_code == 0, result.output
+        return result.stderr, [json.loads(line) for line in result.stdout.splitlines()]
+
+    with served(run) as server:
+        said, asked = found()
+        assert server.address in said
+        _, alone = found("--no-server")
+        assert [each.keys() for each in asked] == [each.keys() for each in alone]
+        for one, other in zip(asked, alone):
+            assert one["text"] == other["text"]
+            np.testing.assert_allclose(one["log_probability"], other["log_probability"], rtol=0, atol=1e-5)
+        result = firth("predict", NAME, "scroe", PROMPT)
+        assert result.exit_code == 1 and "score" in result.stderr and server.address not in result.stderr
+
+
+def test_another_model_than_the_server_has_is_loaded(firth, run):
+    ask = ("generate", NAME, PROMPT, "--max-new-tokens", "2")
+    with served(run) as server:
+        # The last run has made another bundle, and pushed none.
+        summary = json.loads((run / "run.json").read_text())
+        for changed in ({"pushed": None}, {"bundle": "elsewhere"}):
+            (run / "run.json").write_text(json.dumps({**summary, **changed}))
+            assert firth(*ask).stderr == "", changed
+        (run / "run.json").write_text(json.dumps(summary))
+        assert server.address in firth(*ask).stderr
+        # Files that were written anew since the server has read them.
+        model = run / "serving" / "7" / "saved_model.pb"
+        os.utime(model, ns=(1, 1))
+        assert server.address not in firth(*ask).stderr
+        (run / "serving" / "8").mkdir()
+        assert server_of(str(run / "serving" / "8")) is None
+
+
+def test_a_server_with_a_token_is_asked_where_the_token_is_known(firth, run, monkeypatch):
+    ask = ("generate", NAME, PROMPT, "--max-new-tokens", "2")
+    with served(run, token="secret") as server:
+        for token, is_asked in ((None, False), ("other", False), ("secret", True)):
+            if token is not None:
+                monkeypatch.setenv("FIRTH_SERVER_TOKEN", token)
+            result = firth(*ask)
+            assert result.exit_code == 0 and (server.address in result.stderr) is is_asked, token
+        assert "secret" not in (next((run.parent.parent / "firth").iterdir())).read_text()
+
+
+def test_files_of_servers_that_are_gone_or_of_others_are_ignored(run, tmp_path):
+    folder = tmp_path / "firth"
+    with served(run) as server:
+        (path,) = folder.iterdir()
+        facts = json.loads(path.read_text())
+    model = facts["models"][0]["path"]
+    assert not path.exists()
+    path.write_text(json.dumps(facts))
+    assert server_of(model) is None
+    with served(run) as other:
+        # Its port, and another process's name.
+        path.write_text(json.dumps({**facts, "address": other.address}))
+        for each in folder.iterdir():
+            if each != path:
+                each.unlink()
+        assert other.address != server.address and server_of(model) is None
+        path.write_text("{")
+        assert server_of(model) is None
+        path.write_text(json.dumps({**facts, "process": 2**22 + 1}))
+        other.models.reload()
+        assert not path.exists() and server_of(model).address == other.address
+        folder.chmod(0o777)
+        assert server_of(model) is None
+        folder.chmod(0o700)
