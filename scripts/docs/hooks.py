@@ -11,6 +11,7 @@ from mkdocs.exceptions import PluginError  # noqa: E402
 from mkdocs.structure.files import File, Files  # noqa: E402
 
 from benchmarks import tables  # noqa: E402
+from scripts.docs import playground_pictures  # noqa: E402
 from scripts.docs.api_pages import api_pages, missing_names  # noqa: E402
 from scripts.docs.import_drawing import imports_page  # noqa: E402
 from scripts.docs.recipe_keys import recipe_pages  # noqa: E402
@@ -53,8 +54,12 @@ def on_page_read_source(page, config) -> str | None:
 
 def on_page_markdown(markdown: str, page, config, files: Files) -> str | None:
     """Puts pictures of the made pages on the page that explains them; None for other pages."""
-    is_shown = REPOSITORY / config.docs_dir / page.file.src_uri == PAGE
-    return with_pictures(markdown, RUNS) if is_shown else None
+    changed = {
+        PAGE: with_pictures,
+        playground_pictures.PAGE: playground_pictures.with_playground_pictures,
+    }
+    change = changed.get(REPOSITORY / config.docs_dir / page.file.src_uri)
+    return None if change is None else change(markdown, RUNS)
 
 
 def on_post_page(output: str, page, config) -> str:

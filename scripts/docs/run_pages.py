@@ -17,6 +17,7 @@ import time
 
 from scripts.docs.browser import browser_path
 from scripts.docs.digest import digest_of, is_current
+from scripts.docs.playground_pictures import take_playground_pictures
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs/how-to/look-at-runs.md"
@@ -27,6 +28,8 @@ MADE = {
     "corpus_report.html": "firth-runs/first/corpus_report.html",
     "comparison.html": "firth-runs/compare_first_second.html",
 }
+# The run whose playground is shown.
+PLAYED = "first"
 _LINK = re.compile(r"^\[([^\]\n]+)\]\(\.\./runs/([\w-]+)\.html\)$", re.MULTILINE)
 
 
@@ -101,6 +104,7 @@ def make_pages(text: str, folder: pathlib.Path) -> None:
                 raise RuntimeError(f"firth {shlex.join(arguments)}: {done.stdout}{done.stderr}")
         for name, made in MADE.items():
             shutil.copyfile(pathlib.Path(place) / made, folder / name)
+        take_playground_pictures(pathlib.Path(place), PLAYED, folder)
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from scripts.docs.browser import BROWSERS
+from scripts.docs.playground_pictures import PAGE as PLAYGROUND, WIDTHS, with_playground_pictures
 from scripts.docs.run_pages import MADE, PAGE, commands_of, recipe_of, take_picture, with_pictures
 
 
@@ -53,3 +54,15 @@ def test_a_browser_that_fails_leaves_no_picture(folder, monkeypatch):
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:/bin")
     assert take_picture(folder / "report.html") is None
+
+
+def test_the_playground_has_the_pictures_that_were_taken(tmp_path):
+    text, links = (
+        PLAYGROUND.read_text(encoding="utf-8"),
+        [f"(../runs/playground_{each}.png)" for each in WIDTHS],
+    )
+    assert all(link in text for link in links)
+    (tmp_path / f"playground_{WIDTHS[1]}.png").write_bytes(b"")
+    shown = with_playground_pictures(text, tmp_path)
+    assert [link in shown for link in links] == [False, True]
+    assert shown.count("\n\n- Parameters") == 1

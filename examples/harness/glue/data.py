@@ -10,7 +10,7 @@ import json
 import pathlib
 import sys
 
-# Of each task its folder, and the labels of its files in the order of their numbers.
+# The folder of each task, and the labels of its files in the order of their numbers.
 TASKS = {
     "sst2": ("SST-2", ("0", "1")),
     "rte": ("RTE", ("entailment", "not_entailment")),

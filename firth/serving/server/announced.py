@@ -1,14 +1,14 @@
 """Servers that run on this machine: each has a file, by which commands of the same user find it."""
 
 import contextlib
+import http.client
 import json
 import os
 import pathlib
 import secrets
 import ssl
 import stat
-import urllib.error
-import urllib.request
+import urllib.parse
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -176,14 +176,18 @@ def _is_running(facts: Mapping[str, Any]) -> bool:
 
 def _answer(address: str, token: str = "", body: bytes | None = None, seconds: float | None = None) -> Any:
     """Returns the JSON of an answer; None for an error, and if nobody answers."""
+    place = urllib.parse.urlsplit(address)
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
-    # No proxy reaches this machine's own addresses.
-    handlers = [urllib.request.ProxyHandler({})]
-    if address.startswith("https:"):
-        handlers.append(urllib.request.HTTPSHandler(context=ssl.create_default_context()))
-    try:
-        request = urllib.request.Request(address, body, headers)
-        with urllib.request.build_opener(*handlers).open(request, timeout=seconds) as answer:
-            return json.load(answer)
-    except (OSError, ValueError, urllib.error.URLError):
-        return None
+    connection: http.client.HTTPConnection
+    if place.scheme == "https":
+        context = ssl.create_default_context()
+        connection = http.client.HTTPSConnection(place.netloc, timeout=seconds, context=context)
+    else:
+        connection = http.client.HTTPConnection(place.netloc, timeout=seconds)
+    with contextlib.closing(connection):
+        try:
+            connection.request("GET" if body is None else "POST", place.path, body, headers)
+            answer = connection.getresponse()
+            return json.loads(answer.read()) if answer.status == http.HTTPStatus.OK else None
+        except (OSError, ValueError, http.client.HTTPException):
+            return None
