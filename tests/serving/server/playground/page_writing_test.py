@@ -53,7 +53,7 @@ def test_knobs_have_the_defaults_and_ranges_of_the_model(page, made_once):
     [
         {"max_new_tokens": 4},
         {"temperature": 0.9, "seed": 3, "max_new_tokens": 5},
-        {"min_new_tokens": 5, "max_new_tokens": 6},
+        {"temperature": 0, "min_new_tokens": 5, "max_new_tokens": 6},
     ],
 )
 def test_text_is_that_of_the_slots(page, made_once, parameters):
