@@ -103,6 +103,9 @@ def _exported(name: str, root: pathlib.Path, bundle: str) -> str | None:
     """Returns the SavedModel that the last run has exported from its newest bundle; None without one."""
     run = run_named(root, name)
     summary = {} if run is None or not (run.is_finished or run.imported_from) else run.summary
+    if any(path.startswith("heads/") for path in summary.get("fresh", ())):
+        # The command warns of texts of heads that nobody has trained.
+        return None
     made_of, pushed = summary.get("bundle"), summary.get("pushed")
     if not made_of or not pushed or os.path.realpath(made_of) != os.path.realpath(bundle):
         return None

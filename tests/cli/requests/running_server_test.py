@@ -113,7 +113,7 @@ def test_another_model_than_the_server_has_is_loaded(firth, run):
     with served(run) as server:
         # The last run has made another bundle, and pushed none.
         summary = json.loads((run / "run.json").read_text())
-        for changed in ({"pushed": None}, {"bundle": "elsewhere"}):
+        for changed in ({"pushed": None}, {"bundle": "elsewhere"}, {"fresh": ["heads/lm_head/bias"]}):
             (run / "run.json").write_text(json.dumps({**summary, **changed}))
             assert firth(*ask).stderr == "", changed
         (run / "run.json").write_text(json.dumps(summary))
