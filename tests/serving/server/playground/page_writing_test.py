@@ -74,6 +74,10 @@ def test_a_schema_holds_the_text(page):
         page.write(text)
     assert page.value(f"{PART}.querySelector('[name=schema]').validationMessage").startswith("The schema is")
     page.write('{"type": "object"}')
-    # No text of this vocabulary is JSON, so that nothing is written.
-    assert written(page) == PROMPT
+    page.press("Enter", modifier="control")
+    page.wait(f"!{PART}.hasAttribute('aria-busy') && {PART}.querySelector('.problem').textContent")
+    # No text of this vocabulary is JSON, which the server says of the schema that it was sent.
+    problem = page.value(f"{PART}.querySelector('.problem').textContent")
+    assert problem.startswith("response_format.json_schema.schema")
+    assert "400" in page.messages.pop()
     page.value(f"{PART}.querySelector('[name=schema]').value = ''")
