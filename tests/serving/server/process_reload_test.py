@@ -50,8 +50,7 @@ def _asked_again(client, answers):
     ended = threading.Event()
 
     def ask():
-        # The pause leaves the processor to the version that is read.
-        while not ended.wait(0.02):
+        while not ended.is_set():
             answers.append(client.get("/write"))
 
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
