@@ -20,6 +20,9 @@ from firth.recipes.generation.constraints import Constraint
 MOST_STATES, MOST_SECONDS, MOST_BYTES = 32_000, 60, 64 * 2**20
 # Memory of the process that builds: intermediate automata are larger than the one that is kept.
 _MOST_MEMORY = 4 * 2**30
+# Character behind each text while its automaton is made; none is written. outlines-core loses what may follow
+# where a text may also end: of `1|12` the second, of `1(\.5)?` the fraction.
+_LAST = "\U0010ffff"
 
 
 class Automaton(NamedTuple):
@@ -115,12 +118,15 @@ def _built(expression: str) -> Automaton:
     end = 256
     vocabulary = outlines_core.Vocabulary(end, {bytes([each]): [each] for each in range(256)})
     try:
-        index = outlines_core.Index(expression, vocabulary)
+        index = outlines_core.Index(rf"(?:{expression})\x{{{ord(_LAST):X}}}", vocabulary)
     except ValueError as error:
+        if any(each in str(error) for each in ("universal start state", "Found no transitions")):
+            raise ConstraintError(
+                "no automaton of it: anchors (^, $, \\b) are to be left out, since it matches whole texts"
+            ) from None
         # Rust's message draws the place below the expression.
         raise ConstraintError(str(error).strip().rpartition("\n")[2].removeprefix("error: ")) from None
-    edges = index.get_transitions()
-    finals = set(index.get_final_states())
+    edges, finals = _without_last(index.get_transitions(), set(index.get_final_states()))
     live = _live(edges, finals, end)
     first = index.get_initial_state()
     if first not in live:
@@ -140,6 +146,25 @@ def _built(expression: str) -> Automaton:
     if made.size > MOST_BYTES:
         raise ConstraintError(f"its automaton has {made.size:,} bytes, more than {MOST_BYTES:,}")
     return made
+
+
+def _without_last(
+    edges: dict[int, dict[int, int]], ends: set[int]
+) -> tuple[dict[int, dict[int, int]], set[int]]:
+    """Returns the edges without those of `_LAST`, and the states in which it may come."""
+    finals = set()
+    for first in edges:
+        state: int | None = first
+        for byte in _LAST.encode():
+            state = edges.get(state, {}).get(byte) if state is not None else None
+        if state in ends:
+            finals.add(first)
+    # Only the last byte of `_LAST` leads to an end.
+    kept = {
+        state: {byte: target for byte, target in targets.items() if target not in ends}
+        for state, targets in edges.items()
+    }
+    return kept, finals
 
 
 def _live(edges: dict[int, dict[int, int]], finals: set[int], end: int) -> set[int]:

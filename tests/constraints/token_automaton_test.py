@@ -105,7 +105,7 @@ def test_a_literal_text_and_its_least_number_of_tokens():
     ("expression", "texts", "named"),
     [
         ("(?=a)b", TEXTS, "DFA"),
-        ("[ab]*a[ab]{13}", TEXTS, "32,000"),
+        ("[ab]*a[ab]{14}", TEXTS, "32,000"),
         (r"\{1", tuple(None if text and b"{" in text else text for text in TEXTS), "byte_fallback"),
         ("ab", tuple(text and b" " + text for text in TEXTS), "spaces"),
     ],
@@ -115,3 +115,25 @@ def test_what_no_automaton_or_vocabulary_has_is_refused(expression, texts, named
         build_token_automaton(
             build_automaton(constraint_regex(Regex(pattern=expression))), TokenBytes(texts, END)
         )
+
+
+@pytest.mark.parametrize(
+    ("expression", "texts", "others"),
+    [
+        # The longer text of those that one begins.
+        ("1|12|123", ["1", "12", "123"], ["13", ""]),
+        (r"[0-9](?:\.[0-9]+)?(?:e[0-9]{1,2})?", ["1", "1.5", "1.25e3", "1e12"], ["1.", "1e", "1e123"]),
+        (r"a*?(?:ba)??", ["", "a", "aaba", "ba"], ["b", "ab"]),
+        (".*", ["", "é😀", "a b"], ["a\n", "\U0010ffff"]),
+    ],
+)
+def test_an_automaton_has_every_text_of_an_expression(expression, texts, others):
+    automaton = build_automaton(expression)
+    assert [each for each in texts if not automaton.accepts(each.encode())] == []
+    assert [each for each in others if automaton.accepts(each.encode())] == []
+
+
+@pytest.mark.parametrize("expression", ["^a", "a$", r"a|^b$"])
+def test_an_anchor_is_refused_by_name(expression):
+    with pytest.raises(ConstraintError, match="anchors"):
+        build_automaton(expression)
