@@ -5,8 +5,11 @@ import json
 
 import jsonschema
 import pytest
+from hypothesis import given, settings, strategies as st
+from hypothesis_jsonschema import from_schema
 
-from firth.generation import Generator
+from firth.constraints.matcher import ConstraintError
+from firth.generation import Generator, SpeculativeGenerator
 from firth.models import build_pretraining_model
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.tokenizers.tokenizer import (
@@ -22,6 +25,8 @@ from firth.tokenizers import (
     train_byte_pairs,
     train_sentencepiece,
 )
+from tests.generation.cases import eagerly, generator_of
+from tests.generation.framing_turns_test import SAID, generator as generator_of_dialogues
 from tests.models.table import MODELS, OTHERS, TRAINED, tiny_recipe
 
 TEXTS = ['{"name": "Zoë", "count": [1, 2, 30], "kind": "cat"}', "the quick brown fox; yes or no"] * 3
@@ -48,7 +53,10 @@ def generator(goal: str, kind: str) -> Generator:
         pieces = train_byte_pairs(count_byte_words(TEXTS), 330, 1, 16)
         tokenizer, config = BytePairTokenizer(pieces), BytePairTokenizerConfig
     else:
-        made = train_sentencepiece(count_spaced_words(TEXTS), 350, "bpe", 16, byte_fallback=True)
+        falls_back = kind == "sentencepiece"
+        made = train_sentencepiece(
+            count_spaced_words(TEXTS), 350 if falls_back else 90, "bpe", 16, byte_fallback=falls_back
+        )
         tokenizer, config = SentencePieceTokenizer(made), SentencePieceTokenizerConfig
     recipe = tiny_recipe(
         model,
@@ -59,9 +67,16 @@ def generator(goal: str, kind: str) -> Generator:
     return Generator(build_pretraining_model(recipe), tokenizer, recipe)
 
 
-def is_valid(text: str) -> bool:
+def is_valid(text: str, schema=SCHEMA) -> bool:
     checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
-    return jsonschema.Draft202012Validator(SCHEMA, format_checker=checker).is_valid(json.loads(text))
+    return jsonschema.Draft202012Validator(schema, format_checker=checker).is_valid(json.loads(text))
+
+
+def request(schema, sampler, white_space="compact", most=150, seed=0) -> GenerationRequest:
+    constraint = {"kind": "json_schema", "json_schema": schema, "white_space": white_space}
+    return GenerationRequest.with_values(
+        {"constraint": constraint, "max_new_tokens": most, "seed": seed, **SAMPLERS[sampler]}
+    )
 
 
 SAMPLERS = {
@@ -72,26 +87,19 @@ SAMPLERS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("goal", "kind", "sampler"),
-    [
-        ("causal_lm, table of its own", "bpe", "greedy"),
-        ("causal_lm, table of its own", "bpe", "sample"),
-        ("causal_lm, table of its own", "sentencepiece", "beam"),
-        ("span_corruption", "sentencepiece", "sample"),
-        ("span_corruption", "bpe", "contrastive"),
-    ],
-)
+CASES = [
+    ("causal_lm, table of its own", "bpe", "greedy"),
+    ("causal_lm, table of its own", "bpe", "sample"),
+    ("causal_lm, table of its own", "sentencepiece", "beam"),
+    ("span_corruption", "sentencepiece", "sample"),
+    ("span_corruption", "bpe", "contrastive"),
+]
+
+
+@pytest.mark.parametrize(("goal", "kind", "sampler"), CASES)
 def test_completed_texts_are_valid(goal, kind, sampler):
     requests = [
-        GenerationRequest.with_values(
-            {
-                "constraint": {"kind": "json_schema", "json_schema": SCHEMA, "white_space": white_space},
-                "max_new_tokens": most,
-                "seed": seed,
-                **SAMPLERS[sampler],
-            }
-        )
+        request(SCHEMA, sampler, white_space, most, seed)
         for seed, (white_space, most) in enumerate([("compact", 150), ("single", 150), (2, 12)])
     ]
     found = generator(goal, kind).generate(["the fox", "yes", "a cat"], requests)
@@ -101,3 +109,145 @@ def test_completed_texts_are_valid(goal, kind, sampler):
         if each.complete:
             assert is_valid(each.text), each.text
             assert each.text == each.text.strip()
+
+
+def of_keys(required=("type",), **properties):
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+VALUES = {"anyOf": [{"type": each} for each in ("string", "number", "boolean", "null")]}
+LEAVES = {
+    "anyOf": [
+        of_keys(type={"const": "integer"}, minimum={"enum": [-99, 0, 7]}, maximum={"enum": [7, 100, 10**6]}),
+        of_keys(type={"const": "number"}, exclusiveMinimum={"enum": [-1, 0.25]}, maximum={"enum": [0.5, 3]}),
+        of_keys(type={"const": "string"}, minLength={"enum": [0, 2]}, maxLength={"enum": [2, 5]}),
+        of_keys(type={"const": "string"}, format={"enum": ["date", "time", "date-time", "uuid", "ipv4"]}),
+        of_keys(type={"const": "string"}, pattern={"enum": ["^[a-c]+[0-9]?$", '^[é"]{2}$', "^(x|yz)*$"]}),
+        of_keys(type={"enum": ["boolean", "null", "string", "number", ["integer", "null"]]}),
+        of_keys(["enum"], enum={"type": "array", "items": VALUES, "minItems": 1, "maxItems": 3}),
+        of_keys(["const"], const=VALUES),
+    ]
+}
+ITEMS = of_keys(["type", "items"], type={"const": "array"}, items=LEAVES, maxItems={"enum": [1, 3]})
+PROPERTIES = {"type": "object", "additionalProperties": {"anyOf": [LEAVES, ITEMS]}, "maxProperties": 3}
+OBJECTS = of_keys(
+    ["type", "properties", "additionalProperties"],
+    type={"const": "object"},
+    properties=PROPERTIES,
+    additionalProperties={"const": False},
+)
+SCHEMAS = st.builds(
+    lambda schema, most: {**schema, "required": [*schema.get("properties", {})][:most]},
+    from_schema({"anyOf": [OBJECTS, ITEMS]}),
+    st.integers(0, 3),
+)
+
+
+@pytest.mark.parametrize(
+    ("goal", "kind", "sampler"), [*CASES, ("causal_lm, table of its own", "without fallback", "sample")]
+)
+def test_texts_of_random_schemas_are_valid(goal, kind, sampler):
+    """Strings of any length may be cut, but none that is completed is invalid."""
+    written, completed = [], []
+
+    @settings(derandomize=True, max_examples=1, deadline=None, database=None)
+    @given(st.lists(SCHEMAS, min_size=24, max_size=24))
+    def check(schemas):
+        made = generator(goal, kind)
+        requests = []
+        for seed, schema in enumerate(schemas):
+            asked = request(schema, sampler, ("compact", "single", 1)[seed % 3], seed=seed)
+            try:
+                made.check(asked)
+            except ConstraintError as error:
+                assert "vocabulary" in str(error)
+            else:
+                requests.append(asked)
+        found = made.generate(["the fox"] * len(requests), requests)
+        for asked, each in zip(requests, found, strict=True):
+            written.append(each)
+            if each.complete:
+                completed.append(each)
+                assert is_valid(each.text, asked.constraint.json_schema), (each.text, asked.constraint)
+
+    check()
+    assert len(written) >= 6 and len(completed) >= 3
+
+
+@eagerly()
+def test_texts_without_a_constraint_are_what_they_were():
+    """A mask has no place in their graph."""
+    made = generator_of("causal_lm")
+    prompts, free = ["the fox", "a cat", "dogs"], {"max_new_tokens": 5, "seed": 2, "temperature": 1.5}
+    alone = made.generate(prompts, free)
+    held = {**free, "choices": ["lazy dog", "cats"]}
+    requests = [GenerationRequest.with_values(each) for each in (free, held, free)]
+    mixed = made.generate(prompts, requests)
+    assert [mixed[0].ids, mixed[2].ids] == [alone[0].ids, alone[2].ids]
+    assert mixed[1].text in held["choices"] and mixed[1].complete
+    assert [each.complete for each in alone] == [None] * 3
+
+
+def test_the_graph_of_texts_without_a_constraint_has_no_mask():
+    made = generator("causal_lm, table of its own", "bpe")
+    made.generate("the fox", max_new_tokens=3)
+    made.generate("the fox", max_new_tokens=3, choices=["yes"])
+    graphs = {}
+    for key, (_, _, go_on) in made._made.items():
+        if go_on._compiled is not None and key[0] == "greedy":
+            concrete = go_on._compiled.get_concrete_function()
+            graphs[bool(key[-2])] = str(concrete.graph.as_graph_def())
+    assert "BitwiseAnd" in graphs[True] and "BitwiseAnd" not in graphs[False]
+
+
+@eagerly()
+def test_a_text_that_no_token_continues_is_stuck():
+    """No piece has an x, which all ways of the first words hide from the check before."""
+    found = generator_of("causal_lm").generate("the fox", regex="(the|fox|a|cat)( the| fox| a| cat)*x{2}")
+    assert (found.ended, found.complete) in [("stuck", False), ("length", False)]
+    stuck = generator_of("causal_lm").generate("the fox", regex="(the|a|in)( the| cat| a| dog| fox){2}x")
+    assert (stuck.ended, stuck.complete, len(stuck.ids)) == ("stuck", False, 3)
+
+
+@eagerly()
+def test_guesses_streams_and_replies_are_held_too():
+    plain = generator_of("causal_lm")
+    asked = {"regex": "(the |fox |dog){2,4}", "max_new_tokens": 6}
+    expected = plain.generate("the fox", asked)
+    assert SpeculativeGenerator(plain, tokens=2).generate("the fox", asked).text == expected.text
+    stream = plain.stream("the fox", asked)
+    assert "".join(stream) == expected.text and stream.result.complete == expected.complete
+    reply = generator_of_dialogues().reply(SAID, choices=["mat", "on mat"], max_new_tokens=6)
+    assert reply.complete and reply.text in ("mat", "on mat")
+    sampler = {"kind": "beam", "beams": 3, "n_best": 3}
+    best = plain.generate("the fox", sampler=sampler, choices=["dogs", "cat", "the fox"], max_new_tokens=4)
+    texts = [each.text for each in (best, *best.others) if each.complete]
+    assert best.complete and sorted(texts) == ["cat", "dogs", "the fox"]
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"schema": {"type": "object"}}, "b'{'"),
+        ({"schema": {"enum": []}}, "#/enum"),
+        ({"schema": {"const": "\ud800"}}, "#/const"),
+        ({"schema": functools.reduce(lambda inner, _: {"items": inner}, range(900), {})}, "64"),
+        ({"schema": "object"}, "json_schema"),
+        ({"choices": []}, "choices"),
+        ({"choices": ["a"], "regex": "a"}, "one constraint"),
+        ({"constraint": {"kind": "regx", "pattern": "a"}}, "did you mean regex"),
+        ({"regex": "(a"}, "unclosed"),
+        ({"finish": True}, "finish"),
+        ({"grammar": 'start: "a"', "finish": True}, "grammar"),
+        ({"choices": ["the lazy fox"], "finish": True, "max_new_tokens": 2}, "at least 4"),
+    ],
+)
+def test_a_constraint_that_cannot_be_honoured_is_refused_in_a_sentence(values, named):
+    with pytest.raises(ValueError) as refused:
+        generator_of("causal_lm").generate("the fox", values)
+    assert named in str(refused.value) and "\n" not in str(refused.value)

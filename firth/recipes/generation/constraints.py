@@ -57,6 +57,13 @@ class JsonSchema(Constraint):
     """White space between the parts of the JSON: `compact` for none, `single` for a space after `:` and after
     `,`, or the most characters in one place."""
 
+    @pydantic.field_validator("json_schema", mode="before")
+    @classmethod
+    def _check_schema(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping | bool):
+            raise ValueError(f"a schema is a mapping, or true or false, not {value!r:.40}")
+        return value
+
     @property
     def of_json(self) -> "JsonSchema":  # noqa: D102
         return self

@@ -116,7 +116,8 @@ class GenerationRequest(Config):
         >>> GenerationRequest().with_changes({"beams": 4}).sampler.kind
         'beam'
         """
-        return self._of_plain(self.model_dump(), values) if values else self
+        base = {**self.model_dump(exclude={"constraint"}), "constraint": self.constraint}
+        return self._of_plain(base, values) if values else self
 
     @classmethod
     def _of_plain(cls, base: Mapping[str, Any], values: Mapping[str, Any]) -> "GenerationRequest":
@@ -136,7 +137,12 @@ class GenerationRequest(Config):
             sampler = said.get("sampler")
             plain = sampler.model_dump() if isinstance(sampler, Config) else sampler
             said["sampler"] = {"kind": _kind_with(of_sampler), **(plain or {}), **of_sampler}
-        return cls.of({**base, **said})
+        given = {**base, **said}
+        if not isinstance(given.get("constraint"), Constraint):
+            return cls.of(given)
+        # A schema need not be Unicode, nor flat: the gate names the place of what is wrong.
+        apart = {name: given.pop(name) for name in ("constraint", "finish") if name in given}
+        return cls(**{**dict(cls.of(given)), **apart})
 
     @classmethod
     def _check_keys(cls, values: Mapping[str, Any]) -> None:
@@ -166,10 +172,16 @@ def _with_constraint(values: Mapping[str, Any]) -> dict[str, Any]:
     if len(named) + ("constraint" in values) > 1:
         raise ValueError(f"{named[0]}: a text is held to one constraint, and another one is given")
     for key in named:
-        kind, value_key = kinds_of(types[key])[0], types[key].value_key
-        value = values[key]
-        found["constraint"] = {"kind": kind, value_key: tuple(value) if isinstance(value, list) else value}
+        found["constraint"] = _made(types[key], {types[key].value_key: values[key]})
+    plain = found.get("constraint")
+    for each in types.values():
+        if isinstance(plain, Mapping) and plain.get("kind") in kinds_of(each):
+            found["constraint"] = _made(each, plain)
     return found
+
+
+def _made(kind: type[Constraint], values: Mapping[str, Any]) -> Constraint:
+    return kind(**{key: tuple(each) if isinstance(each, list) else each for key, each in values.items()})
 
 
 def _kind_with(values: Mapping[str, Any]) -> str:
