@@ -123,6 +123,7 @@ REFUSED = {
     "presence_penalty": 0.5,
     "frequency_penalty": 0.5,
     "logit_bias": {"a": 1.0},
+    "constraint": {"kind": "regex", "pattern": "a+"},
 }
 
 
