@@ -6,8 +6,8 @@
 The data have no licence, so none of them is in this repository. A schema is `refused` (named as
 unsupported), has `valid refused` (an instance that is valid cannot be written), `invalid accepted` (one
 that is not can), or passes. Instances are compact JSON with the properties in the order of the file. Next
-to it are the figures that the benchmark publishes of other engines. Those ignore keywords that no draft
-has; they are counted apart. The process ends with 1 if an invalid instance is accepted.
+to it are the figures that the benchmark publishes of other engines, which ignore keywords that no draft has.
+The process ends with 1 if an invalid instance is accepted.
 """
 
 import argparse
