@@ -60,10 +60,10 @@ class _OtherWeights:
         """
 
         @functools.wraps(function)
-        def bound(*arguments: tf.Tensor) -> Any:
+        def bound(*arguments: tf.Tensor, **options: Any) -> Any:
             values = [self._value(*each) for each in zip(self._model.variables, self._stored)]
             with keras.StatelessScope(zip(self._model.variables, values), initialize_variables=False):
-                return function(*arguments)
+                return function(*arguments, **options)
 
         return bound
 

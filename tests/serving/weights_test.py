@@ -14,7 +14,7 @@ from firth.serving import export_bundle
 from firth.serving.embeddings import embed
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
-from firth.serving.weights import StreamedWeights
+from firth.serving.weights import PackedWeights, StreamedWeights
 from firth.storage.tensor_files import TensorFile
 from firth.tokenizers import save_tokenizer
 from tests.exported_model import RECIPE, make_served
@@ -95,6 +95,16 @@ def test_every_kind_of_model_computes_with_streamed_weights(name, tmp_path):
     texts += [tf.constant([each.example] * len(TEXTS), each.dtype) for each in signature.parameters.values()]
     streamed = functools.partial(signature.function, Served(outline, model.tokenizer, model.recipe))
     check_equal(weights.bind(streamed)(*texts), signature.function(model, *texts))
+
+
+def test_a_value_by_its_name_reaches_the_function():
+    # As a graph passes the defaults of a function, which others bind.
+    def doubled(text: tf.Tensor, times: int = 2) -> tf.Tensor:
+        return tf.repeat(text, times)
+
+    bound = PackedWeights(served("bert_tiny").model, "float32").bind(doubled)
+    graph = tf.function(bound, input_signature=[tf.TensorSpec([1], tf.string)])
+    assert len(graph(tf.constant(["a"]))) == 2 and len(bound(tf.constant(["a"]), times=3)) == 3
 
 
 def test_weights_of_another_model_are_refused(tmp_path):
