@@ -7,18 +7,13 @@ from typing import Any
 from firth.constraints.formats import FORMATS
 from firth.constraints.matcher import ConstraintError
 from firth.constraints.patterns import escaped, string_pattern
-from firth.constraints.schemas import check_reference, resolve
+from firth.constraints.schemas import check_reference, is_annotation, resolve
 from firth.recipes.base.errors import suggest
 
 # Times that a reference may be inside itself; deeper ones are left out where the schema allows it.
 MOST_NESTED = 3
 _MOST_CHARACTERS = 1_000_000
 
-# Keys that say nothing about which values are valid.
-_ANNOTATIONS = {
-    *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"),
-    *("$schema", "$id", "$comment", "$defs", "definitions", "$anchor"),
-}
 _OF_TYPE: Mapping[str, frozenset[str]] = {
     "object": frozenset({"properties", "required", "additionalProperties"}),
     "array": frozenset({"items", "prefixItems", "minItems", "maxItems"}),
@@ -87,7 +82,7 @@ class _Reader:
             if schema is False:
                 return None
             raise ConstraintError(f"{path}: {_shown(schema)} lets any value through; give its type")
-        keys = [key for key in schema if key not in _ANNOTATIONS]
+        keys = [key for key in schema if not is_annotation(key) and key not in ("$defs", "definitions")]
         for key in keys:
             if key not in SUPPORTED:
                 raise ConstraintError(f"{path}/{_token(key)}: unsupported keyword; {suggest(key, SUPPORTED)}")

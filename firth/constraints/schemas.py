@@ -43,6 +43,18 @@ _ANNOTATIONS = (
 _EXACT_FORMATS = ("duration", "email", "ipv4", "ipv6", "uri")
 
 
+def is_annotation(key: str) -> bool:
+    """Returns true for a key of a schema that does not say which values are valid.
+
+    Example:
+
+    >>> is_annotation("title"), is_annotation("x-unit"), is_annotation("titel")
+    (True, True, False)
+    """
+    # llguidance reads its own settings in the last one.
+    return key in _ANNOTATIONS or (key.startswith("x-") and key != "x-guidance")
+
+
 def parse_schema(text: str | bytes, name: str = "schema") -> Any:
     """Returns the schema of a JSON text.
 
@@ -156,10 +168,7 @@ class _Gate:
                 raise ConstraintError(
                     f"{path}/{_token(key)}: unsupported keyword: no text is held to it here"
                 )
-            is_known = (
-                key in SUPPORTED or key in _ANNOTATIONS or (key.startswith("x-") and key != "x-guidance")
-            )
-            if not is_known:
+            if key not in SUPPORTED and not is_annotation(key):
                 raise ConstraintError(f"{path}/{_token(key)}: unknown keyword; {suggest(key, SUPPORTED)}")
 
     def _value(self, key: str, value: Any, path: str) -> Any:

@@ -142,7 +142,8 @@ class GenerationRequest(Config):
             return cls.of(given)
         # A schema need not be Unicode, nor flat: the gate names the place of what is wrong.
         apart = {name: given.pop(name) for name in ("constraint", "finish") if name in given}
-        return cls(**{**dict(cls.of(given)), **apart})
+        values: dict[str, Any] = dict(cls.of(given))
+        return cls(**{**values, **apart})
 
     @classmethod
     def _check_keys(cls, values: Mapping[str, Any]) -> None:
@@ -181,7 +182,10 @@ def _with_constraint(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _made(kind: type[Constraint], values: Mapping[str, Any]) -> Constraint:
-    return kind(**{key: tuple(each) if isinstance(each, list) else each for key, each in values.items()})
+    plain: dict[str, Any] = {
+        key: tuple(each) if isinstance(each, list) else each for key, each in values.items()
+    }
+    return kind(**plain)
 
 
 def _kind_with(values: Mapping[str, Any]) -> str:
