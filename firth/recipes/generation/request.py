@@ -141,9 +141,11 @@ class GenerationRequest(Config):
         if not isinstance(given.get("constraint"), Constraint):
             return cls.of(given)
         # A schema need not be Unicode, nor flat: the gate names the place of what is wrong.
-        apart = {name: given.pop(name) for name in ("constraint", "finish") if name in given}
-        values: dict[str, Any] = dict(cls.of(given))
-        return cls(**{**values, **apart})
+        apart: dict[str, Any] = {name: given.pop(name) for name in ("constraint", "finish") if name in given}
+        others = cls.of(given)
+        values_of_all: dict[str, Any] = {name: getattr(others, name) for name in cls.model_fields}
+        values_of_all.update(apart)
+        return cls(**values_of_all)
 
     @classmethod
     def _check_keys(cls, values: Mapping[str, Any]) -> None:
