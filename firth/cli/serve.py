@@ -14,6 +14,7 @@ from firth.cli import commands
 from firth.cli.output import ExitCode, fail
 from firth.cli.runs_on_disk import RECIPE_FILE
 from firth.lazy import import_extra
+from firth.recipes.base.errors import suggest
 
 if TYPE_CHECKING:
     from firth.serving.server.process import ServerProcess
@@ -68,6 +69,14 @@ RequestSeconds = Annotated[
     float,
     typer.Option("--request-seconds", min=0.001, help="Most seconds of a request.", rich_help_panel=_LIMITS),
 ]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="MODEL:LABEL=VERSION",
+        help="Label of a version, which is served next to the newest; may be given several times.",
+    ),
+]
 ReloadSeconds = Annotated[
     float,
     typer.Option("--reload-seconds", min=0, help="Seconds between two looks for newer versions; 0: none."),
@@ -92,6 +101,7 @@ def _serve(
     token: Token = None,
     tls_certificate: Certificate = None,
     tls_key: Key = None,
+    label: Labels = None,
     batch_rows: BatchRows = 32,
     queued_rows: QueuedRows = 1024,
     queued_texts: QueuedTexts = 256,
@@ -108,6 +118,7 @@ def _serve(
     started = start(
         names,
         root,
+        labels=label or (),
         host=host,
         port=port,
         grpc_port=grpc_port,
@@ -132,13 +143,20 @@ def _serve(
     started.run()
 
 
-def start(names: Sequence[str], root: pathlib.Path, logs: bool = True, **settings: object) -> "ServerProcess":
+def start(
+    names: Sequence[str],
+    root: pathlib.Path,
+    logs: bool = True,
+    labels: Sequence[str] = (),
+    **settings: object,
+) -> "ServerProcess":
     """Returns a server of models that has loaded them; ends the command if it cannot.
 
     Args:
         names: Names and folders, as of the command.
         root: Folder of all runs.
         logs: Whether a line is written on each request.
+        labels: Labels of versions, as of the command.
         **settings: Values of `ServerSettings`.
     """
     try:
@@ -151,6 +169,7 @@ def start(names: Sequence[str], root: pathlib.Path, logs: bool = True, **setting
             fail(f"a model's name has characters that cannot be shown: {source.name!a}", ExitCode.USAGE)
         if sum(each.name == source.name for each in sources) > 1:
             fail(f"two models have the name {source.name}; give one another: NAME=FOLDER", ExitCode.USAGE)
+    sources = _labelled(sources, labels)
     from firth.serving.server.logs import log_to_stream
     from firth.serving.server.process import ServerError, ServerProcess
     from firth.serving.server.settings import ServerSettings
@@ -163,6 +182,31 @@ def start(names: Sequence[str], root: pathlib.Path, logs: bool = True, **setting
         return ServerProcess(sources, ServerSettings.model_validate(settings))
     except ServerError as error:
         fail(str(error))
+
+
+def _labelled(sources: "Sequence[ModelSource]", labels: Sequence[str]) -> "list[ModelSource]":
+    """Returns the models with the labels of their versions, which are there."""
+    by_name = {each.name: each for each in sources}
+    for given in labels:
+        name, _, rest = given.rpartition(":")
+        label, is_named, version = rest.partition("=")
+        if not (name and label and is_named and version.isascii() and version.isdecimal()):
+            fail(f"--label: {given} is not MODEL:LABEL=VERSION", ExitCode.USAGE)
+        if name not in by_name:
+            fail(f"--label: there is no model {name}; {suggest(name, by_name)}", ExitCode.USAGE)
+        source = by_name[name]
+        if label in source.labels:
+            fail(f"--label: {name} has two versions {label}", ExitCode.USAGE)
+        source = source._replace(labels={**source.labels, label: int(version)})
+        try:
+            wanted = source.wanted()
+        except FileNotFoundError as error:
+            fail(str(error))
+        if int(version) not in wanted:
+            known = ", ".join(map(str, sorted(source._replace(newest=0).wanted(), reverse=True)))
+            fail(f"--label: {name} has no version {version}; it has {known}", ExitCode.USAGE)
+        by_name[name] = source
+    return list(by_name.values())
 
 
 def _source(given: str, root: pathlib.Path) -> "ModelSource":

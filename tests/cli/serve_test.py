@@ -41,6 +41,11 @@ def test_a_server_is_asked_and_ends_with_status_0_after_sigterm(made_once, tmp_p
         (("a=empty", "a=empty"), 2, "two models have the name a"),
         (("empty",), 1, "empty"),
         (("a\nb=empty",), 2, r"'a\nb'"),
+        (("a=versions", "--label", "a"), 2, "a is not MODEL:LABEL=VERSION"),
+        (("a=versions", "--label", "a:b=newest"), 2, "a:b=newest is not"),
+        (("a=versions", "--label", "aa:b=3"), 2, "did you mean a?"),
+        (("a=versions", "--label", "a:b=4"), 2, "a has no version 4; it has 5, 3"),
+        (("a=versions", "--label", "a:b=3", "--label", "a:b=5"), 2, "a has two versions b"),
         (("a=plain",), 1, "has no signatures"),
         (("empty", "--tls-key", "key.pem"), 1, "together"),
         (("empty", "--tls-key", "text.pem", "--tls-certificate", "text.pem"), 1, "text.pem"),
@@ -50,6 +55,9 @@ def test_servers_that_cannot_start_name_the_reason_in_a_sentence(firth, tmp_path
     import tensorflow as tf
 
     (tmp_path / "empty").mkdir()
+    for version in ("3", "5"):
+        (tmp_path / "versions" / version).mkdir(parents=True)
+        (tmp_path / "versions" / version / "saved_model.pb").touch()
     (tmp_path / "text.pem").write_text("no certificate")
     if "a=plain" in arguments:
         tf.saved_model.save(tf.Module(), str(tmp_path / "plain"))

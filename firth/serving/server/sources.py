@@ -46,7 +46,7 @@ class ModelSource(NamedTuple):
         path: Folder of a SavedModel, or a serving directory with a folder for each version.
         versions: Versions that are served; empty for the newest ones.
         newest: Number of the newest versions that are served where `versions` is empty; 0 for all.
-        labels: Versions by label.
+        labels: Versions by label, which are served too.
     """
 
     name: str
@@ -77,4 +77,5 @@ class ModelSource(NamedTuple):
             raise NoModelError(f"{self.path} holds no version of a model: none was pushed, or none is whole")
         if self.versions:
             return {version: path for version, path in found.items() if version in self.versions}
-        return {version: found[version] for version in sorted(found)[-self.newest :]}
+        newest = sorted(found)[-self.newest :]
+        return {version: found[version] for version in found if version in {*newest, *self.labels.values()}}

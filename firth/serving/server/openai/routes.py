@@ -7,13 +7,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from firth import storage
 from firth.serving.server.json_requests import Body
 from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import while_connected
 from firth.serving.server.openai.chat import ChatBody, chat_completions
 from firth.serving.server.openai.completions import CompletionBody, completions
 from firth.serving.server.openai.embeddings import EmbeddingBody, embeddings
+from firth.serving.server.openai.model_cards import model_card
 from firth.serving.server.openai.responses import ResponseBody, responses
 from firth.serving.server.openai.slots import reads_dialogues
 from firth.serving.server.settings import ServerSettings
@@ -79,14 +79,3 @@ async def list_models(request: Request, models: Models) -> Response:
         with models.lease(name) as version:
             cards.append(model_card(version))
     return JSONResponse({"object": "list", "data": cards})
-
-
-def model_card(version: ModelVersion) -> dict[str, Any]:
-    """Returns a model as OpenAI's API lists it."""
-    _, changed = storage.stamp_of(f"{version.path}/saved_model.pb")
-    return {
-        "id": version.name,
-        "object": "model",
-        "created": changed // 10**9,
-        "owned_by": "firth",
-    }

@@ -1,15 +1,19 @@
 """TF Serving's REST: predict, classify and regress, the status of a model and its metadata."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from firth.serving.server.errors import RequestError
 from firth.serving.server.models import Models
+from firth.serving.server.openai.model_cards import is_of_client, model_card
+from firth.serving.server.requests import refusal
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.tensorflow_serving.address import Address, read_address
 from firth.serving.server.tensorflow_serving.examples import read_input, serialized
@@ -29,6 +33,8 @@ from firth.serving.server.versions import ModelVersion
 
 T = TypeVar("T")
 
+# An address at which a refusal has OpenAI's form.
+_OF_OPENAI = "/v1/models"
 # Bodies and answers over this many bytes are read and written in threads, while others are answered.
 _QUICK = 1 << 14
 
@@ -47,7 +53,11 @@ def routes(models: Models, settings: ServerSettings) -> list[BaseRoute]:
         method = "POST" if request.method == "POST" else "GET"
         address = read_address(method, raw.decode("ascii", "replace").partition("?")[0])
         if method == "GET":
-            text = await run_in_threadpool(_described, models, address)
+            is_plain = address == Address(address.model)
+            if is_plain and is_of_client(request):
+                return await _with_card(models, address)
+            else:
+                text = await run_in_threadpool(_described, models, address)
         else:
             text = await _inferred(models, address, await request.body())
         return Response(text, media_type="application/json")
@@ -60,6 +70,16 @@ def _described(models: Models, address: Address) -> str:
         return status_text(status_of(models, address.model, address.version, address.label))
     with leased(models, address.model, address.version, address.label) as version:
         return metadata_text(version)
+
+
+async def _with_card(models: Models, address: Address) -> Response:
+    """Answers with what both APIs have at this address: one object that clients of either read."""
+    try:
+        status = json.loads(await run_in_threadpool(_described, models, address))
+        with leased(models, address.model, None, None) as version:
+            return JSONResponse({**status, **model_card(version)})
+    except RequestError as error:
+        return refusal(_OF_OPENAI, error)
 
 
 async def _inferred(models: Models, address: Address, body: bytes) -> str:

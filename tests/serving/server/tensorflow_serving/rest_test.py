@@ -2,6 +2,7 @@
 
 import json
 
+import openai
 import pytest
 from starlette.testclient import TestClient
 
@@ -235,6 +236,22 @@ def test_the_status_of_a_model(path, client):
             }
         ]
     }
+
+
+def test_the_status_of_a_model_is_a_card_too_for_clients_of_openai(client):
+    """Which read their own keys; to all others the answer is the golden one."""
+    plain = client.get(MODEL).json()
+    asking = openai.OpenAI(base_url=f"{client.base_url}/v1", api_key="-", http_client=client, max_retries=0)
+    found = asking.models.retrieve("half_plus_two")
+    assert (found.id, found.object, found.owned_by) == ("half_plus_two", "model", "firth")
+    assert [each.id for each in asking.models.list()] == ["half_plus_two"]
+    assert found.created > 1_700_000_000
+    both = client.get(MODEL, headers={"user-agent": "OpenAI/Python 1.0"}).json()
+    assert both == {**plain, **both} and both["id"] == "half_plus_two"
+    one = client.get(f"{MODEL}/versions/123", headers={"user-agent": "OpenAI/Python 1.0"}).json()
+    assert one == plain
+    with pytest.raises(openai.NotFoundError, match="half_plus_two"):
+        asking.models.retrieve("half_plus_to")
 
 
 def _tensor(dtype, sizes):
