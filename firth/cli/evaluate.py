@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SCORES_FILE = "harness.json"
 _MODULE = "lm_eval"
+# Name of the model at its server.
+_SERVED = "model"
 Name = Annotated[
     str,
     typer.Argument(
@@ -131,7 +133,10 @@ def _scores(
 ) -> "list[HarnessScore]":
     from firth.evaluation.harness import harness_arguments, read_harness
 
-    server = start([name], root, logs=False, port=0, reload_seconds=0.0)
+    # The harness reads a name such as 1, the folder of a version, as a number.
+    server = start(
+        [f"{_SERVED}={name.partition('=')[2] or name}"], root, logs=False, port=0, reload_seconds=0.0
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     model = server.models.names[0]

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -117,7 +118,8 @@ def test_scores_of_the_harness_are_those_of_the_model(firth, made_once, tmp_path
         return kept[0][1]
 
     monkeypatch.setattr(harness, "read_harness", read_and_keep)
-    result = firth("evaluate", exported(made_once), "--tasks", str(tmp_path), "--json", "--harness", PYTHON)
+    model = str(shutil.copytree(exported(made_once), tmp_path / "versions" / "1"))
+    result = firth("evaluate", model, "--tasks", str(tmp_path), "--json", "--harness", PYTHON)
     assert result.exit_code == 0, result.output
     rows = json.loads(result.stdout.splitlines()[-1])["rows"]
     assert {each["task"] for each in rows} == {"words", "words_one", "words_permuted"}
