@@ -123,10 +123,7 @@ def fill_in_parallel(matchers: Sequence[tuple[LLGuidanceMatcher, int]], words: n
 
     Args:
         matchers: Matchers, each with the number of its row.
-        words: Words of the masks, int32 [texts, words], contiguous.
-
-    Raises:
-        ConstraintError: if a text cannot be followed within llguidance's limits.
+        words: Words of the masks, int32 [texts, words], contiguous; 0 for a text that is stuck.
     """
     for each, row in matchers:
         if each.is_ended:
@@ -143,12 +140,8 @@ def fill_in_parallel(matchers: Sequence[tuple[LLGuidanceMatcher, int]], words: n
         len(whole),
     )
     for each, row in matchers:
-        if each.inner.is_error():
-            if each.inner.stop_reason() != _STUCK:
-                raise ConstraintError(f"the text cannot be followed: {reason(each.inner.get_error())}")
-            words[row] = 0
-        # llguidance lets the end come where it is stuck.
-        elif each.inner.is_stopped() and not each.complete:
+        # A text that cannot be followed within llguidance's limits ends alone.
+        if each.inner.is_error() or (each.inner.is_stopped() and not each.complete):
             words[row] = 0
         elif whole is not words:
             words[row] = whole[row, : words.shape[1]]
