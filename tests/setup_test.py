@@ -27,7 +27,8 @@ def test_all_files_but_caches_are_in_the_wheel(tmp_path):
 def test_setup_requires_what_build_lists():
     listed = {distribution.replace("_", "-") for _, outer in TARGETS.values() for distribution in outer}
     always = required("INSTALL_REQUIRES")
-    assert always <= listed <= always.union(*map(required, ("S3", "ONNX", "CTRANSLATE2", "JAX", "SERVE")))
+    extras = ("S3", "ONNX", "CTRANSLATE2", "JAX", "SERVE", "STRUCTURED")
+    assert always <= listed <= always.union(*map(required, extras))
 
 
 def required(variable: str) -> set[str]:

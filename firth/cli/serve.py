@@ -14,7 +14,6 @@ from firth.cli import commands
 from firth.cli.output import ExitCode, fail
 from firth.cli.runs_on_disk import RECIPE_FILE
 from firth.lazy import import_extra
-from firth.recipes.base.errors import suggest
 
 if TYPE_CHECKING:
     from firth.serving.server.process import ServerProcess
@@ -193,6 +192,8 @@ def _labelled(sources: "Sequence[ModelSource]", labels: Sequence[str]) -> "list[
         if not (name and label and is_named and version.isascii() and version.isdecimal()):
             fail(f"--label: {given} is not MODEL:LABEL=VERSION", ExitCode.USAGE)
         if name not in by_name:
+            from firth.recipes.base.errors import suggest
+
             fail(f"--label: there is no model {name}; {suggest(name, by_name)}", ExitCode.USAGE)
         source = by_name[name]
         if label in source.labels:

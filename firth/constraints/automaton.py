@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from firth.constraints.matcher import ConstraintError
+from firth.constraints.matcher import ConstraintError, LimitError
 from firth.constraints.patterns import escaped
 from firth.constraints.schema_regex import schema_regex
 from firth.lazy import import_extra
@@ -85,7 +85,7 @@ def build_automaton(expression: str) -> Automaton:
         ConstraintError: if it is not valid, or the automaton is larger.
     """
     import_extra(ConstraintError, "structured", "outlines_core")
-    asked = json.dumps(f" ?(?:{expression})").encode()
+    asked = json.dumps(expression).encode()
     try:
         made = subprocess.run(
             [sys.executable, "-c", "from firth.constraints.automaton import main; main()"],
@@ -95,11 +95,11 @@ def build_automaton(expression: str) -> Automaton:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
     except subprocess.TimeoutExpired:
-        raise ConstraintError(f"no automaton of it is made within {MOST_SECONDS} seconds") from None
+        raise LimitError(f"no automaton of it is made within {MOST_SECONDS} seconds") from None
     if made.returncode:
         last = made.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         if made.returncode < 0 or "MemoryError" in last:
-            raise ConstraintError(f"no automaton of it fits into {_MOST_MEMORY >> 30} GiB")
+            raise LimitError(f"no automaton of it fits into {_MOST_MEMORY >> 30} GiB")
         raise ConstraintError(last.partition(": ")[2] or last)
     with np.load(io.BytesIO(made.stdout)) as parts:
         return Automaton(parts["classes"], parts["transitions"], parts["is_final"])
@@ -115,6 +115,7 @@ def main() -> None:
 def _built(expression: str) -> Automaton:
     import outlines_core
 
+    _check_brackets(expression)
     end = 256
     vocabulary = outlines_core.Vocabulary(end, {bytes([each]): [each] for each in range(256)})
     try:
@@ -131,6 +132,8 @@ def _built(expression: str) -> Automaton:
     first = index.get_initial_state()
     if first not in live:
         raise ConstraintError("no text matches it")
+    edges, finals, first = _after_space(edges, finals, first)
+    live.add(first)
     numbers = {state: place for place, state in enumerate([first, *sorted(live - {first})])}
     if len(numbers) > MOST_STATES:
         raise ConstraintError(f"its automaton has {len(numbers):,} states, more than {MOST_STATES:,}")
@@ -146,6 +149,33 @@ def _built(expression: str) -> Automaton:
     if made.size > MOST_BYTES:
         raise ConstraintError(f"its automaton has {made.size:,} bytes, more than {MOST_BYTES:,}")
     return made
+
+
+def _check_brackets(expression: str) -> None:
+    """Refuses an expression that is one only in the brackets around it."""
+    depth, is_set, place = 0, False, 0
+    while place < len(expression) and depth >= 0:
+        each = expression[place]
+        place += 2 if each == "\\" else 1
+        if is_set:
+            is_set = each != "]"
+        elif each == "[":
+            # A bracket that comes first in a set is one of its characters.
+            is_set, place = True, place + expression[place : place + 2].startswith(("]", "^]"))
+        else:
+            depth += (each == "(") - (each == ")")
+    if depth < 0:
+        raise ConstraintError(f"a bracket at place {place} of {expression[:80]!r} has no opening one")
+
+
+def _after_space(
+    edges: dict[int, dict[int, int]], finals: set[int], first: int
+) -> tuple[dict[int, dict[int, int]], set[int], int]:
+    """Returns the automaton of the texts after one space, and of those alone that begin with no space."""
+    targets = {each for of_state in edges.values() for each in of_state.values()}
+    outer = max({first, *edges, *finals, *targets}) + 1
+    own = {**edges.get(first, {}), ord(" "): first}
+    return {**edges, outer: own}, finals | ({outer} if first in finals else set()), outer
 
 
 def _without_last(

@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+import re
 import resource
 import select
 import subprocess
@@ -13,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.constraints.llguidance_vocabulary import llguidance, llguidance_tokenizer
-from firth.constraints.matcher import ConstraintError
+from firth.constraints.matcher import ConstraintError, LimitError
 from firth.constraints.schemas import MOST_BYTES, check_depth, checked_schema
 from firth.constraints.token_bytes import SINGLE_BYTES
 from firth.recipes.generation.constraints import Constraint, JsonSchema
@@ -22,8 +23,12 @@ from firth.recipes.generation.request import GenerationRequest
 MOST_SECONDS = 5
 # Memory of the process that reads.
 _MOST_MEMORY = 2 * 2**30
-# A value may follow one space, since pieces carry it.
+# A value may follow one space, since pieces carry it. JSON begins with none.
 _OUTER = 'start: " "? @value'
+# Keys and texts have one spelling: another one of a key would be a property that was there before.
+_ESCAPES = {"json_allowed_escapes": '"\\bfnrt'}
+# Tokens by their names or numbers, which are not let through.
+_TOKENS = re.compile(r"<[\[|\w]|‹|%json")
 
 
 def constraint_key(constraint: Constraint) -> str:
@@ -62,21 +67,25 @@ class _Reader:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._using = threading.Lock()
+        self._asked = 0
 
     def read(self, key: str) -> str:
         """Returns the grammar of a constraint."""
         kind = json.loads(key)["kind"]
         with self._using:
-            process = self._started()
             try:
-                answer = self._answer(process, key)
+                answer = self._answer(self._started(), key)
             except TimeoutError:
-                self._end(process)
-                raise ConstraintError(f"{kind}: it is not read within {MOST_SECONDS} seconds") from None
+                self._end()
+                raise LimitError(f"{kind}: it is not read within {MOST_SECONDS} seconds") from None
             except (EOFError, OSError):
-                self._end(process)
+                self._end()
                 most = f"{_MOST_MEMORY >> 30} GiB of memory"
-                raise ConstraintError(f"{kind}: the process that reads it has ended; it has {most}") from None
+                raise LimitError(f"{kind}: the process that reads it has ended; it has {most}") from None
+            except BaseException:
+                # The answer that is on its way would be taken for the next one's.
+                self._end()
+                raise
         if "error" in answer:
             raise ConstraintError(answer["error"])
         return str(answer["grammar"])
@@ -90,23 +99,29 @@ class _Reader:
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             )
-            atexit.register(self._end, self._process)
+            atexit.register(self._end)
             # Its start does not count.
             self._read_line(self._process, 60)
         return self._process
 
     def _answer(self, process: "subprocess.Popen[bytes]", key: str) -> Any:
         assert process.stdin is not None
-        process.stdin.write(key.encode() + b"\n")
+        self._asked += 1
+        process.stdin.write(b"[%d,%s]\n" % (self._asked, key.encode()))
         process.stdin.flush()
-        return json.loads(self._read_line(process, MOST_SECONDS))
+        number, answer = json.loads(self._read_line(process, MOST_SECONDS))
+        if number != self._asked:
+            raise EOFError
+        return answer
 
     @staticmethod
     def _read_line(process: "subprocess.Popen[bytes]", seconds: float) -> bytes:
         assert process.stdout is not None
         file, found, last = process.stdout.fileno(), bytearray(), time.monotonic() + seconds
         while not found.endswith(b"\n"):
-            if not select.select([file], [], [], max(0.0, last - time.monotonic()))[0]:
+            waiting = select.poll()
+            waiting.register(file, select.POLLIN)
+            if not waiting.poll(1e3 * max(0.0, last - time.monotonic())):
                 raise TimeoutError
             part = os.read(file, 2**16)
             if not part:
@@ -114,11 +129,12 @@ class _Reader:
             found += part
         return bytes(found)
 
-    def _end(self, process: "subprocess.Popen[bytes]") -> None:
+    def _end(self) -> None:
         atexit.unregister(self._end)
-        process.kill()
-        process.communicate()
-        self._process = None
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
 
 
 _READER = _Reader()
@@ -132,7 +148,8 @@ def main() -> None:
     print("{}", flush=True)
     for line in sys.stdin:
         answer: dict[str, str] = {}
-        constraint = GenerationRequest.of({"constraint": json.loads(line)}).constraint
+        number, asked = json.loads(line)
+        constraint = GenerationRequest.of({"constraint": asked}).constraint
         assert constraint is not None
         try:
             answer["grammar"] = _grammar_of(constraint)
@@ -140,44 +157,64 @@ def main() -> None:
             answer["error"] = "json_schema: it is nested too deep"
         except ConstraintError as error:
             answer["error"] = str(error)
-        print(json.dumps(answer), flush=True)
+        print(json.dumps([number, answer]), flush=True)
 
 
 def _grammar_of(constraint: Constraint) -> str:
-    grammars = [{"lark_grammar": _OUTER}, {"name": "value", **_inner_grammar(constraint)}]
-    made = json.dumps({"grammars": grammars})
-    matcher = llguidance().LLMatcher(llguidance_tokenizer(SINGLE_BYTES)[0], made, log_level=0)
-    if not matcher.is_error():
-        matcher.compute_bitmask()
+    made = json.dumps({"grammars": _grammars(constraint)})
+    _first_mask(constraint, made)
+    return made
+
+
+def _first_mask(constraint: Constraint, grammar: str) -> bytes:
+    matcher = llguidance().LLMatcher(llguidance_tokenizer(SINGLE_BYTES)[0], grammar, log_level=0)
+    mask = b"" if matcher.is_error() else matcher.compute_bitmask()
     if matcher.is_error():
         raise ConstraintError(f"{constraint.kind}: {reason(matcher.get_error())}")
-    return made
+    return bytes(mask)
 
 
 def _json_grammar(constraint: JsonSchema) -> Mapping[str, Any]:
     schema = checked_schema(constraint.json_schema, _problem_of_pattern)
     # The key `x-guidance` is read at the root alone.
     root = {"allOf": [schema]} if isinstance(schema, bool) else schema
-    return {"json_schema": {**root, "x-guidance": _white_space_options(constraint.white_space)}}
+    return {"json_schema": {**root, "x-guidance": _options(constraint.white_space)}}
 
 
-def _white_space_options(white_space: str | int) -> Mapping[str, Any]:
+def _options(white_space: str | int) -> Mapping[str, Any]:
     if white_space == "compact":
-        return {"whitespace_flexible": False}
+        return {**_ESCAPES, "whitespace_flexible": False}
     if white_space == "single":
-        return {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
-    return {"whitespace_flexible": True, "whitespace_pattern": rf"[\x20\x0A\x0D\x09]{{1,{white_space}}}"}
+        separators = {"item_separator": ", ", "key_separator": ": "}
+        return {**_ESCAPES, "whitespace_flexible": False, **separators}
+    pattern = rf"[\x20\x0A\x0D\x09]{{1,{white_space}}}"
+    return {**_ESCAPES, "whitespace_flexible": True, "whitespace_pattern": pattern}
 
 
-def _inner_grammar(constraint: Constraint) -> Mapping[str, Any]:
+def _grammars(constraint: Constraint) -> list[Mapping[str, Any]]:
+    """Returns the grammars of a constraint: a valid text after one space, or alone if it begins with none.
+
+    So whoever takes one space off the text has a valid one.
+    """
     if constraint.of_json is not None:
-        return _json_grammar(constraint.of_json)
+        return [{"lark_grammar": _OUTER}, {"name": "value", **_json_grammar(constraint.of_json)}]
     if constraint.expression is not None:
         grammar = json.loads(llguidance().LLMatcher.grammar_from_regex(constraint.expression))
-        return {"lark_grammar": grammar["grammars"][0]["lark_grammar"]}
+        whole = grammar["grammars"][0]["lark_grammar"].removeprefix("start: ").strip()
+        lines = ['start: " " VALUE | OWN', f"VALUE: {whole}", f"OWN: {whole} & /(?s:([^ ].*)?)/"]
+        return [{"lark_grammar": "\n".join(lines)}]
     if constraint.texts:
-        return {"lark_grammar": f"start: {' | '.join(map(_quoted, constraint.texts))}"}
-    return {"lark_grammar": constraint.lark}
+        # One that begins with a space comes after another one alone.
+        kept = [f" {each}" for each in constraint.texts]
+        kept += [each for each in constraint.texts if not each.startswith(" ")]
+        return [{"lark_grammar": f"start: {' | '.join(map(_quoted, dict.fromkeys(kept)))}"}]
+    assert constraint.lark is not None
+    if _TOKENS.search(constraint.lark):
+        raise ConstraintError("grammar: tokens by their names and %json are unsupported; give their texts")
+    value = {"name": "value", "lark_grammar": constraint.lark}
+    if _first_mask(constraint, json.dumps({"grammars": [value]}))[ord(" ") // 8] & 1 << ord(" ") % 8:
+        raise ConstraintError("grammar: its texts may begin with a space, which pieces carry; let none do")
+    return [{"lark_grammar": _OUTER}, value]
 
 
 def _quoted(text: str) -> str:

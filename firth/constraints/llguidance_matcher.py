@@ -44,6 +44,7 @@ class LLGuidanceConstraint(CompiledConstraint):
             tokens.check(needed_bytes(constraint.of_json.json_schema))
         tokenizer, missing = llguidance_tokenizer(tokens)
         self._rows, self._end_id = (len(tokens.texts), tokenizer.vocab_size), tokens.end_id
+        self._may_come = _words_of(tokens)
         self._first = llguidance().LLMatcher(tokenizer, grammar, log_level=0)
         if self._first.is_error():
             raise ConstraintError(f"{constraint.kind}: {reason(self._first.get_error())}")
@@ -72,7 +73,7 @@ class LLGuidanceConstraint(CompiledConstraint):
                     raise ConstraintError(f"{kind}: {reason(waiting[-1].get_error())}")
 
     def new_matcher(self, most_tokens: int) -> "LLGuidanceMatcher":  # noqa: D102
-        return LLGuidanceMatcher(self._first.deep_copy(), self._rows, self._end_id)
+        return LLGuidanceMatcher(self._first.deep_copy(), self._rows, self._end_id, self._may_come)
 
 
 class LLGuidanceMatcher(Matcher):
@@ -82,10 +83,13 @@ class LLGuidanceMatcher(Matcher):
         inner: Matcher of llguidance.
         rows: Numbers of the model's rows, and of those that llguidance knows.
         end_id: Id of the token that ends a text.
+        may_come: Tokens that are ever let through, as a mask, int32 [words].
     """
 
-    def __init__(self, inner: Any, rows: tuple[int, int], end_id: int) -> None:
-        self.inner, self.rows, self._end_id = inner, rows, end_id
+    def __init__(
+        self, inner: Any, rows: tuple[int, int], end_id: int, may_come: npt.NDArray[np.int32]
+    ) -> None:
+        self.inner, self.rows, self._end_id, self.may_come = inner, rows, end_id, may_come
         # llguidance counts the end among its tokens or not, depending on what else might have come.
         self.is_ended = False
 
@@ -113,9 +117,17 @@ class LLGuidanceMatcher(Matcher):
         self.is_ended = False
 
     def copy(self) -> "LLGuidanceMatcher":  # noqa: D102
-        made = LLGuidanceMatcher(self.inner.deep_copy(), self.rows, self._end_id)
+        made = LLGuidanceMatcher(self.inner.deep_copy(), self.rows, self._end_id, self.may_come)
         made.is_ended = self.is_ended
         return made
+
+
+def _words_of(tokens: TokenBytes) -> npt.NDArray[np.int32]:
+    """Returns the mask of the tokens with bytes, and of the end."""
+    bits = np.zeros(32 * tokens.mask_words, bool)
+    bits[: len(tokens.texts)] = [text is not None for text in tokens.texts]
+    bits[tokens.end_id] = True
+    return np.packbits(bits, bitorder="little").view("<i4")
 
 
 def fill_in_parallel(matchers: Sequence[tuple[LLGuidanceMatcher, int]], words: npt.NDArray[np.int32]) -> None:
@@ -143,7 +155,6 @@ def fill_in_parallel(matchers: Sequence[tuple[LLGuidanceMatcher, int]], words: n
         # A text that cannot be followed within llguidance's limits ends alone.
         if each.inner.is_error() or (each.inner.is_stopped() and not each.complete):
             words[row] = 0
-        elif whole is not words:
-            words[row] = whole[row, : words.shape[1]]
-            if rows % 32:
-                words[row, -1] &= (1 << rows % 32) - 1
+        else:
+            # A grammar may name special tokens.
+            words[row] = whole[row, : words.shape[1]] & each.may_come

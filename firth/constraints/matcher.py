@@ -11,6 +11,10 @@ class ConstraintError(ValueError):
     """Raised for a constraint that is not valid, or that nothing here can hold a text to."""
 
 
+class LimitError(ConstraintError):
+    """Raised for a constraint that was not read within the limits of time or memory."""
+
+
 class Matcher(abc.ABC):
     """A text that is being written under a constraint.
 

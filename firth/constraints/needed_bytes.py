@@ -5,8 +5,6 @@ from typing import Any
 
 from firth.constraints.schemas import resolve
 
-# References that are followed within one another.
-_MOST_REFERENCES = 8
 _OF_TYPES = {"object": b"{}", "array": b"[]", "string": b'"', "null": b"nul", "boolean": b"e"}
 
 
@@ -21,17 +19,22 @@ def needed_bytes(schema: Any) -> list[int]:
     >>> bytes(needed_bytes({"anyOf": [{"type": "object"}, {"const": {"a": [1]}}]}))
     b'{}'
     """
-    return sorted(_of_schema(schema, schema, _MOST_REFERENCES))
+    return sorted(_of_schema(schema, schema, {}))
 
 
-def _of_schema(schema: Any, root: Any, references: int) -> set[int]:
+def _of_schema(schema: Any, root: Any, references: dict[str, set[int]]) -> set[int]:
     if not isinstance(schema, Mapping):
         return set()
     parts = [_of_schema(each, root, references) for each in schema.get("allOf", ())]
     for key in ("anyOf", "oneOf"):
         parts.append(_in_all(_of_schema(each, root, references) for each in schema.get(key, ())))
-    if "$ref" in schema and references:
-        parts.append(_of_schema(resolve(root, schema["$ref"], "#"), root, references - 1))
+    if "$ref" in schema:
+        target = schema["$ref"]
+        if target not in references:
+            # Inside itself it adds nothing.
+            references[target] = set()
+            references[target] = _of_schema(resolve(root, target, "#"), root, references)
+        parts.append(references[target])
     if "enum" in schema:
         parts.append(_in_all(map(_of_value, schema["enum"])))
     if "const" in schema:

@@ -7,9 +7,11 @@ from typing import NamedTuple
 from firth.constraints.matcher import ConstraintError
 
 _META = set(r"\.+*?()|[]{}^$#&-~/")
-# Characters that JSON writes as an escape of two characters, or of six.
+# Characters that JSON writes as an escape of two characters.
 _SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 _LAST = 0x10FFFF
+# A set without a character.
+_NOTHING = r"[a&&b]"
 # Characters that are not written as they are, and surrogates, which are none.
 _ESCAPED = ((0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F), (0xD800, 0xDFFF))
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0"}
@@ -34,6 +36,7 @@ _NOT_IN = {"d": r"\p{Nd}", "w": r"\w", "s": r"\s"}
 _QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(,(\d*))?\})\??")
 
 Ranges = Sequence[tuple[int, int]]
+_ANY = r"[\x{0}-\x{10ffff}]"
 
 
 def escaped(text: str) -> str:
@@ -71,6 +74,24 @@ def string_pattern(pattern: str, path: str, character: str) -> str:
     return _Parser(pattern, path, character).read()
 
 
+def plain_pattern(pattern: str, path: str) -> str:
+    r"""Returns the expression of whole texts in which a pattern is found, as Rust's crate `regex` reads it.
+
+    Args:
+        pattern: The pattern, as `string_pattern` reads it.
+        path: JSON Pointer of the pattern.
+
+    Raises:
+        ConstraintError: as of `string_pattern`.
+
+    Example:
+
+    >>> plain_pattern("^a", "#/pattern")
+    '^(?:\\x{61}[\\x{0}-\\x{10ffff}]*)$'
+    """
+    return f"^{_Parser(pattern, path, _ANY, is_plain=True).read()}$"
+
+
 class _Piece(NamedTuple):
     """A part of an expression, and whether the pattern was anchored at its ends."""
 
@@ -82,8 +103,9 @@ class _Piece(NamedTuple):
 class _Parser:
     """Reads one pattern from left to right."""
 
-    def __init__(self, pattern: str, path: str, character: str) -> None:
+    def __init__(self, pattern: str, path: str, character: str, is_plain: bool = False) -> None:
         self._pattern, self._path, self._any, self._place, self._depth = pattern, path, f"{character}*", 0, 0
+        self._is_plain = is_plain
 
     def read(self) -> str:
         alternatives = self._alternatives()
@@ -145,18 +167,21 @@ class _Parser:
         if first == "[":
             return self._set()
         if first == ".":
-            return _characters(_complement(_LINE_ENDS))
+            return _characters(_complement(_LINE_ENDS), self._is_plain)
         if first == "\\":
             return self._escape()
         if first in "*+?{}]":
             raise self._error(f"{first} has nothing to repeat or close")
-        return _character(first)
+        return _character(first, self._is_plain)
 
     def _group(self) -> str:
         if self._peek(2) == "?:":
             self._place += 2
         elif self._peek(2) == "?<" and self._peek(3) not in ("?<=", "?<!"):
-            self._place = self._pattern.index(">", self._place) + 1 if ">" in self._pattern else self._place
+            end = self._pattern.find(">", self._place)
+            if end < 0:
+                raise self._error("the name of a group is not closed")
+            self._place = end + 1
         elif self._peek() == "?":
             raise self._error("look-around and flags are not supported,")
         self._depth += 1
@@ -171,11 +196,11 @@ class _Parser:
         name = self._peek()
         if name in ("d", "w", "s"):
             self._place += 1
-            return _characters(_CLASSES[name])
+            return _characters(_CLASSES[name], self._is_plain)
         if name in ("D", "W", "S"):
             self._place += 1
-            return _characters(_complement(_CLASSES[name.lower()]), _NOT_IN[name.lower()])
-        return _character(self._escaped_character())
+            return _characters(_complement(_CLASSES[name.lower()]), self._is_plain, _NOT_IN[name.lower()])
+        return _character(self._escaped_character(), self._is_plain)
 
     def _escaped_character(self) -> str:
         """Returns the character that an escape names, in a set or out of it."""
@@ -215,52 +240,50 @@ class _Parser:
                 raise self._error("a range ends before it begins")
             ranges.append((ord(first), ord(last)))
         self._place += 1
-        return _characters(_complement(ranges), excluded) if is_not else _characters(ranges)
+        found = _complement(ranges) if is_not else ranges
+        return _characters(found, self._is_plain, excluded if is_not else "")
 
     def _set_character(self) -> str:
         first = self._take()
         return self._escaped_character() if first == "\\" else first
 
 
-def _character(character: str) -> str:
-    """Returns the expression of one character inside a JSON string."""
+def _character(character: str, is_plain: bool) -> str:
+    """Returns the expression of one character, as it is or inside a JSON string."""
+    if is_plain:
+        return _class_range(ord(character), ord(character))
     if character in _SHORT:
         return escaped(f"\\{_SHORT[character]}")
-    if ord(character) < 0x20 or ord(character) == 0x7F:
-        return escaped(f"\\u{ord(character):04x}")
-    return escaped(character)
+    # Other control characters are not written.
+    return _NOTHING if ord(character) < 0x20 or ord(character) == 0x7F else escaped(character)
 
 
-def _characters(ranges: Ranges, excluded: str = "") -> str:
-    """Returns the expression of any character of some ranges inside a JSON string.
+def _characters(ranges: Ranges, is_plain: bool, excluded: str = "") -> str:
+    """Returns the expression of any character of some ranges, as it is or inside a JSON string.
 
     Args:
         excluded: Classes of which no character is let through.
     """
-    plain, named = [], []
+    plain: list[tuple[int, int]] = []
+    named: list[str] = []
     for first, last in ranges:
-        for code in range(first, min(last, 0x1F) + 1):
-            named.append(_character(chr(code)))
-        low = max(first, 0x20)
-        for special in '"\\\x7f':
-            if low <= ord(special) <= last:
-                named.append(_character(special))
-        plain += _without((low, last))
+        if is_plain:
+            plain += _without((first, last), _ESCAPED[-1:])
+            continue
+        named += [_character(each, False) for each in _SHORT if first <= ord(each) <= last]
+        plain += _without((max(first, 0x20), last), _ESCAPED)
     inside = "".join(_class_range(*each) for each in plain)
     alternatives = list(dict.fromkeys(named))
     if inside:
         alternatives.insert(0, f"[[{inside}]--[{excluded}]]" if excluded else f"[{inside}]")
-    if not alternatives:
-        # A set without a character matches nothing.
-        return r"[a&&b]"
-    return f"(?:{'|'.join(alternatives)})"
+    return f"(?:{'|'.join(alternatives)})" if alternatives else _NOTHING
 
 
-def _without(own: tuple[int, int]) -> list[tuple[int, int]]:
-    """Returns the parts of a range whose characters are written as they are."""
+def _without(own: tuple[int, int], holes: Ranges) -> list[tuple[int, int]]:
+    """Returns the parts of a range outside of some others."""
     first, last = own
     found = []
-    for low, high in _ESCAPED:
+    for low, high in holes:
         if first <= low <= last or first <= high <= last:
             if first < low:
                 found.append((first, low - 1))

@@ -7,7 +7,7 @@ from typing import Any
 from firth.constraints.formats import FORMATS
 from firth.constraints.matcher import ConstraintError
 from firth.constraints.patterns import escaped, string_pattern
-from firth.constraints.schemas import check_reference, is_annotation, resolve
+from firth.constraints.schemas import check_reference, check_schema, is_annotation, resolve
 from firth.recipes.base.errors import suggest
 
 # Times that a reference may be inside itself; deeper ones are left out where the schema allows it.
@@ -26,7 +26,7 @@ _OF_TYPE: Mapping[str, frozenset[str]] = {
 """By type, the keywords that are supported next to it."""
 SUPPORTED = sorted({"type", "enum", "const", "anyOf", "$ref"}.union(*_OF_TYPE.values()))
 
-_CHARACTER = r'(?:[^"\\\x00-\x1f\x7f]|\\["\\bfnrt]|\\u00[01][0-9a-f])'
+_CHARACTER = r'(?:[^"\\\x00-\x1f\x7f]|\\["\\bfnrt])'
 _INTEGER = "-?(?:0|[1-9][0-9]*)"
 # More digits of the exponent would be numbers that no float holds.
 _NUMBER = rf"{_INTEGER}(?:\.[0-9]+)?(?:[eE][+\-]?[0-9]{{1,2}})?"
@@ -55,6 +55,7 @@ def schema_regex(schema: Mapping[str, Any] | bool, white_space: str | int = "com
     >>> schema_regex({"type": "object", "properties": {"a": {"enum": [1, "x"]}}, "required": ["a"]})
     '\\{"a":(?:1|"x")\\}'
     """
+    check_schema(schema)
     found = _Reader(schema, white_space).part(schema, "#", ())
     if found is None:
         raise ConstraintError("#: no finite text is valid by this schema")
@@ -65,7 +66,7 @@ class _Reader:
     """Reads one schema."""
 
     def __init__(self, root: Any, white_space: str | int) -> None:
-        self._root = root
+        self._root, self._written = root, 0
         bounded = "" if isinstance(white_space, str) else rf"[ \t\n\r]{{0,{white_space}}}"
         after = " " if white_space == "single" else bounded
         self._open, self._comma, self._colon = bounded, f"{bounded},{after}", f"{bounded}:{after}"
@@ -78,6 +79,15 @@ class _Reader:
             path: JSON Pointer of the part.
             nested: References that it is inside of.
         """
+        found = self._part(schema, path, nested)
+        # What is thrown away counts too, so that the time is bounded.
+        self._written += len(found or "")
+        if self._written > 8 * _MOST_CHARACTERS or len(found or "") > _MOST_CHARACTERS:
+            most = f"{_MOST_CHARACTERS:,} characters"
+            raise ConstraintError(f"{path}: its regular expression has more than {most}")
+        return found
+
+    def _part(self, schema: Any, path: str, nested: tuple[str, ...]) -> Part:
         if not isinstance(schema, Mapping):
             if schema is False:
                 return None
@@ -294,6 +304,10 @@ def _is_of(value: Any, name: str) -> bool:
 
 def _same(one: Any, other: Any) -> bool:
     """Returns whether two values are the same JSON; a number is no boolean."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if _is_list(one) and _is_list(other):
+        return len(one) == len(other) and all(map(_same, one, other))
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from firth.constraints.formats import FORMATS
 from firth.constraints.matcher import ConstraintError
+from firth.constraints.patterns import plain_pattern
 from firth.lazy import import_extra
 from firth.recipes.base.errors import suggest
 
@@ -39,6 +40,8 @@ _ANNOTATIONS = (
     *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
     *("$schema", "$id", "id", "$anchor", "contentEncoding", "contentMediaType", "contentSchema"),
 )
+# Control characters without an escape of two characters.
+_UNWRITTEN = re.compile(r"[\x00-\x07\x0b\x0e-\x1f\x7f]")
 # Formats that llguidance writes exactly; those of `FORMATS` are patterns of ours.
 _EXACT_FORMATS = ("duration", "email", "ipv4", "ipv6", "uri")
 
@@ -99,9 +102,18 @@ def checked_schema(schema: Any, problem_of_pattern: Callable[[str], str]) -> Any
         ConstraintError: for a schema that is none, and for all that would be ignored or followed inexactly,
             with the JSON Pointer of the part.
     """
+    check_schema(schema)
+    return _Gate(schema, problem_of_pattern).part(schema, "#")
+
+
+def check_schema(schema: Any) -> None:
+    """Refuses what is no schema of the draft, what is nested too deep, and names that move references.
+
+    Raises:
+        ConstraintError: with the JSON Pointer of the part.
+    """
     check_depth(schema, "#")
     _check_draft(schema)
-    return _Gate(schema, problem_of_pattern).part(schema, "#")
 
 
 def check_depth(value: Any, path: str) -> None:
@@ -151,13 +163,19 @@ class _Gate:
                 raise ConstraintError(f"{path}/{least}: {above}: nothing is valid")
         if schema.get("enum") == []:
             raise ConstraintError(f"{path}/enum: it is empty: nothing is valid")
+        for key in ("enum", "const", "properties", "required"):
+            self._check_characters(schema.get(key), f"{path}/{key}", key == "properties")
         self._check_pattern_properties(schema, path)
-        if "pattern" in schema and (problem := self._problem_of_pattern(schema["pattern"])):
-            raise ConstraintError(f"{path}/pattern: {problem}")
+        if "$anchor" in schema or ("$id" in schema and path != "#"):
+            name = "$anchor" if "$anchor" in schema else "$id"
+            raise ConstraintError(f"{path}/{name}: unsupported: references are from the root of the schema")
+        if "minProperties" in schema and schema["minProperties"] > len(schema.get("required", ())):
+            # A key that comes twice would count twice.
+            raise ConstraintError(f"{path}/minProperties: unsupported where fewer properties are required")
         if "$ref" in schema:
             check_reference(self._root, schema["$ref"], f"{path}/$ref")
         found = {
-            key: self._value(key, value, path) for key, value in schema.items() if key not in _ANNOTATIONS
+            key: self._value(key, value, path) for key, value in schema.items() if not is_annotation(key)
         }
         return self._with_format(found, path)
 
@@ -178,9 +196,38 @@ class _Gate:
         if key in _LIST:
             return [self.part(each, f"{path}/{place}") for place, each in enumerate(value)]
         if key in _NAMED:
-            return {name: self.part(each, f"{path}/{_token(name)}") for name, each in value.items()}
+            # Keys of one are patterns.
+            is_pattern = key == "patternProperties"
+            parts = {name: self.part(each, f"{path}/{_token(name)}") for name, each in value.items()}
+            return {
+                self._pattern(name, f"{path}/{_token(name)}") if is_pattern else name: each
+                for name, each in parts.items()
+            }
+        if key == "pattern":
+            return self._pattern(value, path)
         # llguidance reads no 2.0, which is a whole number as well.
         return int(value) if isinstance(value, float) and _is_count(key) else value
+
+    @classmethod
+    def _check_characters(cls, value: Any, path: str, is_names: bool = False) -> None:
+        """Refuses texts with characters that JSON writes as six characters alone, which are not written."""
+        if isinstance(value, str) and (found := _UNWRITTEN.search(value)):
+            raise ConstraintError(f"{path}: the character {found[0]!r} is not written in JSON here")
+        if isinstance(value, Mapping):
+            for name, each in value.items():
+                cls._check_characters(name, path)
+                if not is_names:
+                    cls._check_characters(each, f"{path}/{_token(name)}")
+        elif isinstance(value, list | tuple):
+            for place, each in enumerate(value):
+                cls._check_characters(each, f"{path}/{place}")
+
+    def _pattern(self, pattern: str, path: str) -> str:
+        """Returns a pattern in llguidance's syntax, whose sets and classes differ from ECMA's."""
+        made = plain_pattern(pattern, path)
+        if problem := self._problem_of_pattern(made):
+            raise ConstraintError(f"{path}: {problem}")
+        return made
 
     @staticmethod
     def _check_pattern_properties(schema: Mapping[str, Any], path: str) -> None:
@@ -220,12 +267,15 @@ def check_reference(root: Any, target: Any, path: str) -> None:
     """
     seen: list[str] = []
     while True:
-        if not isinstance(target, str) or not target.startswith("#"):
+        if not isinstance(target, str) or not (target == "#" or target.startswith("#/")):
             raise ConstraintError(f"{path}: {target!r} is not in this schema: only # and #/... are read")
         if target in seen:
             raise ConstraintError(f"{path}: {target!r} leads to itself: no text is valid by it")
         seen.append(target)
         found = resolve(root, target, path)
+        first = target.split("/")[1:2]
+        if first and first[0] not in (*_ONE, *_LIST, *_NAMED):
+            raise ConstraintError(f"{path}: {target!r} is no part of the schema that texts are held to")
         if not isinstance(found, Mapping) or "$ref" not in found:
             return
         target = found["$ref"]

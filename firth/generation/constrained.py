@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from firth.constraints.compiling import compile_constraint
 from firth.constraints.llguidance_grammar import constraint_key
-from firth.constraints.matcher import CompiledConstraint, Matcher, fill_masks
+from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher, fill_masks
 from firth.constraints.token_bytes import TokenBytes
 from firth.generation.framing import PromptFraming
 from firth.generation.results import TextInProgress
@@ -59,7 +59,7 @@ class ConstrainedBatch:
             None if each is None else each.new_matcher(text.most) for each, text in zip(compiled, texts)
         ]
         # By the tokens that were written; a text continues one of them.
-        self._known: list[dict[tuple[int, ...], Matcher]] = [
+        self._known: list[dict[tuple[int, ...], Matcher | None]] = [
             {} if each is None else {(): each} for each in self._first
         ]
         self._words = np.zeros([len(texts), beside, constraints.tokens.mask_words], np.int32)
@@ -102,7 +102,7 @@ class ConstrainedBatch:
         if not before:
             return [None] * len(count)
         written = [tuple(map(int, own[:size])) for own, size in zip(ids, count)]
-        after: dict[tuple[int, ...], Matcher] = {}
+        after: dict[tuple[int, ...], Matcher | None] = {}
         for own, is_one in zip(written, is_text):
             if is_one and own not in after and (not own or own[-1] != self._end_id):
                 after[own] = self._continued(before, own, len(written) == 1)
@@ -111,12 +111,20 @@ class ConstrainedBatch:
         return [after.get(own) for own in written]
 
     @staticmethod
-    def _continued(before: dict[tuple[int, ...], Matcher], ids: tuple[int, ...], is_alone: bool) -> Matcher:
+    def _continued(
+        before: dict[tuple[int, ...], Matcher | None], ids: tuple[int, ...], is_alone: bool
+    ) -> Matcher | None:
         if ids in before:
             return before[ids]
         parent = before[ids[:-1]]
+        if parent is None:
+            return None
         matcher = parent if is_alone else parent.copy()
-        matcher.accept(ids[-1])
+        try:
+            matcher.accept(ids[-1])
+        except ConstraintError:
+            # It cannot be followed within the limits, and no token may come next.
+            return None
         return matcher
 
     def _fill(self, matchers: Sequence[Sequence[Matcher | None]]) -> None:

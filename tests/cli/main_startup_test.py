@@ -93,6 +93,8 @@ WRONG = {
     "predict nothere embed x --engine onnx": "there is no 'onnx'",
     "predict nothere embed x --parameter y": "NAME=NUMBER",
     "generate nothere x": "is named 'nothere'",
+    "generate base x --choice a --regex a": "one constraint",
+    "schema absent.json": "absent.json: No such file",
     "generate base x --engine onnx": "there is no 'onnx'",
     "generate base x --temperature y": "must be a valid number",
     "import hf all-MiniLM-L6-v2": "hf download OWNER/all-MiniLM-L6-v2 --local-dir all-MiniLM-L6-v2",

@@ -25,7 +25,7 @@ _LEAVES = {
     "boolean": ({"type": "boolean"}, [True, False], ["true", 1, None]),
     "integer": ({"type": "integer"}, [0, -1, 12345678901234567890], [1.5, "1", True]),
     "number": ({"type": "number"}, [0, -0.5, 1e-7, 12.25], ["1", None, [1]]),
-    "string": ({"type": "string"}, ["", 'a"b\\', "é中😀", "a\nb\t\x01"], [1, None, ["a"]]),
+    "string": ({"type": "string"}, ["", 'a"b\\', "é中😀", "a\nb\t\b"], [1, None, ["a"]]),
     "types": ({"type": ["integer", "null"]}, [1, None], ["1", 0.5]),
     "min length": ({"type": "string", "minLength": 2}, ["ab", "中中", '""'], ["", "a", "中"]),
     "max length": ({"type": "string", "maxLength": 3}, ["", "abc", "\\\n😀"], ["abcd", "😀😀😀😀"]),

@@ -42,6 +42,15 @@ REFUSED = [
     ({"type": "string", "format": "date", "pattern": "a"}, "#/format"),
     ({"items": {"type": "string", "pattern": "(?=a)"}}, "#/items/pattern"),
     ({"const": "\ud800"}, "#/const"),
+    ({"enum": [{"a": ["b\x00"]}]}, "#/enum/0/a/0"),
+    ({"properties": {"a\x7f": {}}}, "#/properties"),
+    ({"$ref": "#foo", "$defs": {"a": {"$anchor": "foo"}}}, "#/$ref"),
+    ({"properties": {"a": {"$id": "https://example.org/a"}}}, "#/properties/a/$id"),
+    ({"x-own": {"type": "null"}, "$ref": "#/x-own"}, "no part of the schema"),
+    ({"type": "object", "minProperties": 2, "required": ["a"]}, "#/minProperties"),
+    # Sets and classes that Rust reads in another way than ECMA.
+    ({"type": "string", "pattern": "^[a-z&&[aeiou]]$"}, "#/pattern"),
+    ({"patternProperties": {"[[:alpha:]]": {}}}, "#/patternProperties/[[:alpha:]]"),
     (nested(1000), "deeper than 64"),
     ({"const": float("inf")}, "#/const"),
     ({"enum": ["a" * 2**20]}, "bytes"),
@@ -64,6 +73,8 @@ def test_a_schema_that_would_not_be_followed_is_refused_by_its_place(schema, nam
         (Regex(pattern="(?=a)b"), "look-around"),
         (Regex(pattern="("), "unclosed"),
         (Grammar(grammar="start: x"), '"x"'),
+        (Grammar(grammar="start: <[0]>"), "tokens"),
+        (Grammar(grammar='start: " "* "x"'), "space"),
     ],
 )
 def test_an_expression_that_is_none_is_refused_in_a_sentence(constraint, named):
@@ -133,6 +144,34 @@ def test_instances_of_a_schema(schema, valid, invalid):
     for instance, expected in [*((each, True) for each in valid), *((each, False) for each in invalid)]:
         assert checker.is_valid(instance) == expected, instance
         assert accepts(compiled, json.dumps(instance, ensure_ascii=False, separators=(",", ":"))) == expected
+
+
+OPEN = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "expected"),
+    [
+        (OPEN, '{"age":1,"other":"a\\n\\""}', True),
+        # Another spelling of a key is the same key to who reads it, and the last one counts.
+        (OPEN, '{"age":1,"\\u0061ge":"x"}', False),
+        ({"type": "object", "patternProperties": {"^a": {"type": "integer"}}}, '{"\\u0061b":"x"}', False),
+        ({"type": "string", "pattern": "^\\D$"}, '"٣"', False),
+        ({"type": "string", "pattern": "^\\d.\\x41$"}, '"1éA"', True),
+    ],
+)
+def test_a_text_that_readers_take_otherwise(schema, text, expected):
+    assert accepts(compile_constraint(JsonSchema(json_schema=schema), SINGLE_BYTES), text) == expected
+
+
+@pytest.mark.parametrize("finish", [False, True])
+@pytest.mark.parametrize("make", [lambda: TextChoices(choices=(" a", "b")), lambda: Regex(pattern=" a|b")])
+def test_one_space_is_taken_off_whatever_the_text_begins_with(make, finish):
+    compiled = compile_constraint(make(), SINGLE_BYTES, finish)
+    assert [accepts(compiled, each) for each in ("  a", " a", "a", "b", " b", "  b")] == [
+        *(True, False, False),
+        *(True, True, False),
+    ]
 
 
 def test_choices_regex_and_grammar():

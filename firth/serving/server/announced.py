@@ -16,8 +16,9 @@ from firth import storage
 from firth.serving.server.sources import digest_of_files
 
 TOKEN_VARIABLE = "FIRTH_SERVER_TOKEN"
-# Seconds in which a server on this machine says whether it is ready.
-_READY_SECONDS = 2.0
+# Seconds in which a server on this machine answers a request, and says whether it is ready.
+_ANSWER_SECONDS = 600.0
+_READY_SECONDS = 10.0
 
 
 class ServedVersion(NamedTuple):
@@ -108,7 +109,7 @@ class RunningServer(NamedTuple):
             body: Body of the request, without the model and its version.
         """
         asked = {"model": self.model.name, "version": self.model.version, **body}
-        return _answer(f"{self.address}{path}", self.token, json.dumps(asked).encode())
+        return _answer(f"{self.address}{path}", self.token, json.dumps(asked).encode(), _ANSWER_SECONDS)
 
 
 def server_of(path: str) -> RunningServer | None:
@@ -168,26 +169,27 @@ def _is_running(facts: Mapping[str, Any]) -> bool:
         os.kill(facts["process"], 0)
     except ProcessLookupError:
         return False
-    except OSError:
-        # It is somebody else's by now, but it runs.
-        return True
+    except (OSError, TypeError, OverflowError):
+        # The number is that of another user's process by now.
+        return False
     return True
 
 
 def _answer(address: str, token: str = "", body: bytes | None = None, seconds: float | None = None) -> Any:
     """Returns the JSON of an answer; None for an error, and if nobody answers."""
-    place = urllib.parse.urlsplit(address)
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
-    connection: http.client.HTTPConnection
-    if place.scheme == "https":
-        context = ssl.create_default_context()
-        connection = http.client.HTTPSConnection(place.netloc, timeout=seconds, context=context)
-    else:
-        connection = http.client.HTTPConnection(place.netloc, timeout=seconds)
-    with contextlib.closing(connection):
-        try:
+    try:
+        place = urllib.parse.urlsplit(address)
+        with contextlib.closing(_connection(place, seconds)) as connection:
             connection.request("GET" if body is None else "POST", place.path, body, headers)
             answer = connection.getresponse()
             return json.loads(answer.read()) if answer.status == http.HTTPStatus.OK else None
-        except (OSError, ValueError, http.client.HTTPException):
-            return None
+    except (OSError, ValueError, http.client.HTTPException):
+        return None
+
+
+def _connection(place: urllib.parse.SplitResult, seconds: float | None) -> http.client.HTTPConnection:
+    if place.scheme != "https":
+        return http.client.HTTPConnection(place.netloc, timeout=seconds)
+    context = ssl.create_default_context()
+    return http.client.HTTPSConnection(place.netloc, timeout=seconds, context=context)

@@ -50,12 +50,20 @@ def log_to_stream(stream: TextIO | None = None) -> None:
     Args:
         stream: The stream; None for standard error as it is now.
     """
-    handler = logging.StreamHandler(sys.stderr if stream is None else stream)
+    handler = _OpenStreamHandler(sys.stderr if stream is None else stream)
     handler.setFormatter(_JsonLines())
     for name in (_LOGGER.name, "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.INFO if name == _LOGGER.name else logging.WARNING)
+
+
+class _OpenStreamHandler(logging.StreamHandler):  # type: ignore[type-arg]
+    """Writes to a stream until it is closed, as that of a caller may be before the process ends."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not self.stream.closed:
+            super().emit(record)
 
 
 class _JsonLines(logging.Formatter):

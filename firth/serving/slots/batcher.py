@@ -329,9 +329,13 @@ def _further(held: _Held, found: Mapping[str, npt.NDArray[Any]]) -> SlotText:
     text, ended, complete = held.so_far, _ENDED[found["ended"]], None
     ids = text.ids if ended == END else (*text.ids, int(found["token"]))
     if held.matcher is not None:
-        if ended != END:
-            held.matcher.accept(int(found["token"]))
         complete = ended == END
+        try:
+            if not complete:
+                held.matcher.accept(int(found["token"]))
+        except ConstraintError:
+            # It cannot be followed within the limits, which ends this text alone.
+            ended = STUCK
     scores = (*text.log_probabilities, float(found["log_probability"]))
     likeliest = (found[each].tolist() for each in ("top_ids", "top_log_probabilities") if each in found)
     return text._replace(

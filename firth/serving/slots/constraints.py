@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from firth import storage
 from firth.constraints.compiling import compile_constraint
 from firth.constraints.llguidance_grammar import constraint_key
-from firth.constraints.matcher import CompiledConstraint, ConstraintError
+from firth.constraints.matcher import CompiledConstraint, ConstraintError, LimitError
 from firth.constraints.token_bytes import TokenBytes
 from firth.recipes.generation.constraints import Constraint
 from firth.serving.exported_model import FOLDER
@@ -96,7 +96,8 @@ class SlotConstraints:
         # Those that wait for it are answered, whatever fails.
         except Exception as error:
             made.set_exception(error)
-            if not isinstance(error, ConstraintError):
+            # What took too long next to other work may not another time.
+            if isinstance(error, LimitError) or not isinstance(error, ConstraintError):
                 with self._changing:
                     self._compiled.pop(key, None)
 
