@@ -111,8 +111,8 @@ SERVE = [
     "prometheus-client>=0.20",
 ]
 
-# Texts held to a schema: llguidance while they are written, outlines-core for schemas inside a model, which jsonschema
-# checks; it needs rfc3339-validator for the format date-time.
+# Texts held to a schema: llguidance while they are written, outlines-core for schemas inside a model, which
+# jsonschema checks; it needs rfc3339-validator for the format date-time.
 STRUCTURED = ["llguidance>=1.6,<2", "outlines-core>=0.2.11,<0.3", "jsonschema>=4", "rfc3339-validator>=0.1.4"]
 
 EXTRAS_REQUIRE = {
