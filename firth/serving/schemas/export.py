@@ -55,7 +55,8 @@ def write_automata(served: Served, directory: str) -> None:
     """Writes the automata of a model's schemas next to `firth.json`, to drive slots without llguidance."""
     for name in served.recipe.export.schemas:
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, **_parts(automaton_of(served, name)))
+        parts: dict[str, Any] = {**_parts(automaton_of(served, name))}
+        np.savez_compressed(buffer, **parts)
         path = os.path.join(directory, FOLDER, f"schema_{name}.npz")
         with storage.whole_file(path) as file:
             file.write(buffer.getvalue())

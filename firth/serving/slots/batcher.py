@@ -252,7 +252,7 @@ class ContinuousBatcher:
     def step(self) -> list[SlotText]:
         """Writes a token of each text, and returns the texts. Those that have ended leave their slots."""
         self._fill_mask()
-        stuck = ~self._mask.any(axis=1)
+        stuck = [not row.any() for row in self._mask]
         # They take no part.
         self._mask[stuck] = -1
         active = [held is not None and not is_stuck for held, is_stuck in zip(self._held, stuck)]
