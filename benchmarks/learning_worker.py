@@ -22,8 +22,7 @@ from firth import features as names
 from firth.objectives import OBJECTIVES
 from firth.recipes.run.recipe import Recipe
 from firth.serving.encoding import parse_rows
-from firth.serving.evaluate import evaluator
-from firth.serving.saved_model import unigram_log_probabilities
+from firth.serving.evaluate import evaluator, unigram_log_probabilities
 from firth.serving.served_model import Served
 from firth.training.history import read_history
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train

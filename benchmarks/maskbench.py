@@ -3,7 +3,7 @@
     python -m benchmarks.maskbench DATA                       # maskbench/data of guidance-ai/jsonschemabench
     python -m benchmarks.maskbench DATA --sample 500 --way automaton
 
-The data have no licence, so none of them is in this repository. A schema is `refused` (named as
+The data state no licence, so this repository does not contain them. A schema is `refused` (named as
 unsupported), has `valid refused` (an instance that is valid cannot be written), `invalid accepted` (one
 that is not can), or passes. Instances are compact JSON with the properties in the order of the file. Next
 to it are the figures that the benchmark publishes of other engines, which ignore keywords that no draft has.

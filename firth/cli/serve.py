@@ -194,7 +194,7 @@ def _labelled(sources: "Sequence[ModelSource]", labels: Sequence[str]) -> "list[
         if name not in by_name:
             from firth.recipes.base.errors import suggest
 
-            fail(f"--label: there is no model {name}; {suggest(name, by_name)}", ExitCode.USAGE)
+            fail(f"--label: unknown model {name}; {suggest(name, by_name)}", ExitCode.USAGE)
         source = by_name[name]
         if label in source.labels:
             fail(f"--label: {name} has two versions {label}", ExitCode.USAGE)

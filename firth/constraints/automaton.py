@@ -20,8 +20,8 @@ from firth.recipes.generation.constraints import Constraint
 MOST_STATES, MOST_SECONDS, MOST_BYTES = 32_000, 60, 64 * 2**20
 # Memory of the process that builds: intermediate automata are larger than the one that is kept.
 _MOST_MEMORY = 4 * 2**30
-# Character behind each text while its automaton is made; none is written. outlines-core loses what may follow
-# where a text may also end: of `1|12` the second, of `1(\.5)?` the fraction.
+# Character after each text while its automaton is made; it is never written. outlines-core loses what may
+# follow where a text may also end: of `1|12` the second, of `1(\.5)?` the fraction.
 _LAST = "\U0010ffff"
 
 

@@ -143,7 +143,7 @@ _READER = _Reader()
 def main() -> None:
     """Reads constraints and writes their grammars, a line each, in the process that `read_grammar` starts."""
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
-    # The first schema loads what the next ones need; that is no part of their time.
+    # The first schema loads what the next ones need, which does not count as their time.
     _grammar_of(JsonSchema(json_schema={"type": "string", "pattern": "a"}))
     print("{}", flush=True)
     for line in sys.stdin:

@@ -115,11 +115,11 @@ class _Reader:
             return []
         types = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
         if not isinstance(types, Sequence) or not types:
-            raise ConstraintError(f"{path}/type: {_shown(types)} is no type")
+            raise ConstraintError(f"{path}/type: {_shown(types)} names no type")
         for each in types:
             if each not in _OF_TYPE:
                 raise ConstraintError(
-                    f"{path}/type: {_shown(each)} is no type; {suggest(str(each), _OF_TYPE)}"
+                    f"{path}/type: unknown type {_shown(each)}; {suggest(str(each), _OF_TYPE)}"
                 )
         return list(types)
 
@@ -303,7 +303,7 @@ def _is_of(value: Any, name: str) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Returns whether two values are the same JSON; a number is no boolean."""
+    """Returns whether two values are the same JSON, in which 1 differs from true."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     if _is_list(one) and _is_list(other):

@@ -99,7 +99,7 @@ def checked_schema(schema: Any, problem_of_pattern: Callable[[str], str]) -> Any
         problem_of_pattern: Function from a regular expression to the reason why it cannot be followed, or "".
 
     Raises:
-        ConstraintError: for a schema that is none, and for all that would be ignored or followed inexactly,
+        ConstraintError: for an invalid schema, and for all that would be ignored or followed inexactly,
             with the JSON Pointer of the part.
     """
     check_schema(schema)
@@ -107,7 +107,7 @@ def checked_schema(schema: Any, problem_of_pattern: Callable[[str], str]) -> Any
 
 
 def check_schema(schema: Any) -> None:
-    """Refuses what is no schema of the draft, what is nested too deep, and names that move references.
+    """Refuses what the draft does not allow as a schema, and what is nested too deep.
 
     Raises:
         ConstraintError: with the JSON Pointer of the part.
@@ -124,7 +124,7 @@ def check_depth(value: Any, path: str) -> None:
         if depth > MOST_DEPTH:
             raise ConstraintError(f"{path[:200]}: it is nested deeper than {MOST_DEPTH}")
         if isinstance(value, float) and not math.isfinite(value):
-            raise ConstraintError(f"{path}: {value} is no number of JSON")
+            raise ConstraintError(f"{path}: {value} cannot be written as a JSON number")
         if isinstance(value, str) and any("\ud800" <= each <= "\udfff" for each in value):
             raise ConstraintError(f"{path}: a text with half a surrogate pair can be written in no UTF-8")
         if isinstance(value, Mapping):
@@ -135,7 +135,7 @@ def check_depth(value: Any, path: str) -> None:
 
 
 def _check_draft(schema: Any) -> None:
-    """Refuses what is no schema of the draft."""
+    """Refuses what the draft does not allow as a schema."""
     (library,) = import_extra(ConstraintError, "structured", "jsonschema")
     errors = library.Draft202012Validator(library.Draft202012Validator.META_SCHEMA).iter_errors(
         _plain(schema)
@@ -236,7 +236,7 @@ class _Gate:
             try:
                 expression = re.compile(pattern)
             except re.error as error:
-                raise ConstraintError(f"{place}: it is no regular expression: {error}") from None
+                raise ConstraintError(f"{place}: the regular expression is not valid: {error}") from None
             for name in schema.get("properties", {}):
                 if expression.search(name):
                     raise ConstraintError(

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from firth.generation.constrained import ConstrainedBatch, Constraints
+from firth.generation.constrained_batch import ConstrainedBatch, Constraints
 from firth.generation.controls import Controls, controls_of
 from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of

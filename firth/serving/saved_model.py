@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import keras
-import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
@@ -17,7 +16,7 @@ from firth import storage
 from firth.features import evaluation_sums, is_over_vocabulary
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving import score_tokens
-from firth.serving.evaluate import evaluator
+from firth.serving.evaluate import evaluator, unigram_log_probabilities
 from firth.serving.exported_model import DESCRIPTION, FOLDER
 from firth.serving.parameter import WITH_PARAMETERS
 from firth.serving.schemas.export import describe_schemas, write_automata
@@ -384,29 +383,3 @@ def batching_text(pads: bool = False) -> str:
 def write_batching(directory: str, pads: bool = False) -> None:
     """Writes the parameters into the folder of a SavedModel, next to the warm-up requests."""
     storage.write_text(os.path.join(directory, FOLDER, FILE), batching_text(pads))
-
-
-def unigram_log_probabilities(counts: npt.NDArray[Any], vocabulary_size: int) -> npt.NDArray[Any]:
-    """Smooths counts by adding one to each piece (Laplace's rule).
-
-    Args:
-        counts: Number of occurrences of each piece in the training split, int64 [rows]. Rows after the
-            vocabulary must be zero.
-
-    Returns:
-        float32 [vocabulary_size], natural logarithms of probabilities that sum to one.
-
-    Example:
-
-    >>> np.exp(unigram_log_probabilities(np.array([0, 2, 0]), 2)).round(2).tolist()
-    [0.25, 0.75]
-    """
-    counts = np.asarray(counts, np.int64)
-    if counts.ndim != 1 or len(counts) < vocabulary_size:
-        raise ValueError(
-            f"unigram counts of shape {counts.shape} for a vocabulary of {vocabulary_size} pieces"
-        )
-    if counts.min(initial=0) < 0 or counts[vocabulary_size:].any():
-        raise ValueError(f"unigram counts are negative, or not zero after the {vocabulary_size} pieces")
-    smoothed = counts[:vocabulary_size].astype(np.float64) + 1.0
-    return np.log(smoothed / smoothed.sum()).astype(np.float32)

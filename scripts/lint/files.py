@@ -128,7 +128,7 @@ LOCAL = {
     "serving/isolated_check.py": (".gfile open", "runs without firth, on a local copy"),
     "serving/validation.py": ("tempfile.TemporaryDirectory", "what two processes tell each other"),
     "serving/warmup.py": ("os.makedirs tensorflow.io.TFRecordWriter", _WHOLE_FOLDER),
-    "serving/server/announced.py": (
+    "serving/server/announcements.py": (
         ".glob os.lstat os.makedirs",
         "files of the servers that run on this machine",
     ),

@@ -12,7 +12,7 @@ from firth.serving import read_description
 from firth.serving.isolated_check import Loaded
 from firth.serving.saved_model import export
 from firth.serving.schemas.export import read_automaton
-from tests.generation.constrained_test import generator
+from tests.generation.constrained_batch_test import generator
 
 ORDER = {
     "type": "object",

@@ -14,11 +14,11 @@ from firth.models import build_pretraining_model
 from firth.recipes import Recipe, load_recipe
 from firth.recipes.corpus.normalization import Normalization
 from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
-from firth.serving.evaluate import evaluator
+from firth.serving.evaluate import evaluator, unigram_log_probabilities
 from firth.serving.fill_mask import fill_mask
 from firth.serving.isolated_check import Loaded
 from firth.serving.parameter import WITH_PARAMETERS
-from firth.serving.saved_model import export, unigram_log_probabilities
+from firth.serving.saved_model import export
 from firth.serving.score import score_target
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures

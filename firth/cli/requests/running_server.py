@@ -130,7 +130,7 @@ def _parameters(request: "GenerationRequest", description: Mapping[str, Any]) ->
 
 
 def _asked(path: str, address: str, body: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    from firth.serving.server.announced import server_of
+    from firth.serving.server.announcements import server_of
 
     server = server_of(path)
     # What the server refuses is refused here, with the command's own sentence.

@@ -10,7 +10,7 @@ from typing import Any
 
 from firth.recipes.base.errors import suggest
 from firth.serving.exported_model import NoModelError
-from firth.serving.server.announced import ServedVersion
+from firth.serving.server.announcements import ServedVersion
 from firth.serving.server.errors import RequestError
 from firth.serving.server.logs import log
 from firth.serving.server.metrics import Metrics

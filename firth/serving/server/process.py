@@ -16,7 +16,7 @@ import uvicorn
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from firth import storage
-from firth.serving.server.announced import Announcement
+from firth.serving.server.announcements import Announcement
 from firth.serving.server.app import ROOMS, Routes, make_app
 from firth.serving.server.grpc_calls import CallInterceptor
 from firth.serving.server.logs import log, log_failure

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from firth.serving.server.announced import server_of
+from firth.serving.server.announcements import server_of
 from firth.serving.server.process import ServerProcess
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from firth.serving.saved_model import unigram_log_probabilities
+from firth.serving.evaluate import unigram_log_probabilities
 
 
 def test_one_is_added_to_each_count():
