@@ -15,6 +15,8 @@ from firth.recipes.generation.request import GenerationRequest
 
 # Constraints that a generator keeps.
 _KEPT = 64
+# Forced tokens that are read at once; the logits of all of them are in memory.
+_MOST_FORCED = 16
 
 
 class Constraints:
@@ -87,6 +89,45 @@ class ConstrainedBatch:
             ]
         )
 
+    def force(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Takes the tokens of each text that alone may come, and makes the masks of the tokens after them.
+
+        Works for one text a row. The end is not among them.
+
+        Returns:
+            The tokens, int32 [batch, most], and their number in each row, int32 [batch].
+        """
+        # The last token of a text is not read, so that no row has fewer places than are read.
+        left = min((each.left - 1 for each in self._texts if not each.has_ended), default=0)
+        forced = [
+            self._forced(row, min(left, _MOST_FORCED)) if self._first[row] and not text.has_ended else []
+            for row, text in enumerate(self._texts)
+        ]
+        counts = np.array([*map(len, forced)], np.int32)
+        tokens = np.zeros([len(forced), counts.max(initial=0)], np.int32)
+        for row, own in enumerate(forced):
+            tokens[row, : len(own)] = own
+        return tokens, counts
+
+    def _forced(self, row: int, most: int) -> list[int]:
+        ((ids, matcher),) = self._known[row].items()
+        mask, found = self._words[row], list[int]()
+        while len(found) < most:
+            token, before = only_token(mask[0]), mask.copy()
+            if matcher is None or token in (None, self._end_id):
+                break
+            known: dict[tuple[int, ...], Matcher | None] = {ids: matcher}
+            ids = (*ids, token)
+            matcher = self._continued(known, ids, True)
+            fill_masks([matcher], mask)
+            if matcher is None or not mask.any():
+                # The text is stuck after this token, which is written before it ends.
+                mask[:] = before
+                break
+            found.append(token)
+        self._known[row] = {ids: matcher}
+        return found
+
     def is_stuck(self, row: int) -> bool:
         """Returns true if a text is not complete and no token may come next."""
         return self._first[row] is not None and not self._words[row].any()
@@ -99,7 +140,7 @@ class ConstrainedBatch:
         is_text: npt.NDArray[np.bool_],
     ) -> list[Matcher | None]:
         before = self._known[row]
-        if not before:
+        if not before or self._texts[row].has_ended:
             return [None] * len(count)
         written = [tuple(map(int, own[:size])) for own, size in zip(ids, count)]
         after: dict[tuple[int, ...], Matcher | None] = {}
@@ -134,3 +175,21 @@ class ConstrainedBatch:
             if self._first[row] is not None:
                 # No token may come after the end, nor in a place without a text.
                 self._words[row, [each is None for each in of_row]] = 0
+
+
+def only_token(mask: npt.NDArray[np.int32]) -> int | None:
+    """Returns the token that alone may come; None if several may, or none.
+
+    Args:
+        mask: Words of a mask, int32 [words].
+
+    Example:
+
+    >>> only_token(np.array([0, 4], np.int32)), only_token(np.array([1, 4], np.int32))
+    (34, None)
+    """
+    (places,) = mask.nonzero()
+    if len(places) != 1:
+        return None
+    bits = int(mask[places[0]]) & 0xFFFFFFFF
+    return 32 * int(places[0]) + bits.bit_length() - 1 if bits.bit_count() == 1 else None

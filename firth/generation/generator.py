@@ -88,7 +88,8 @@ class Generator(TextGenerator):
         if texts[0].request.constraint is not None:
             held = ConstrainedBatch(self._constraints, texts, sampler.beside)
             controls = controls._replace(mask=tf.constant(held.mask))
-        decoding, start, go_on = self._functions(sampler, prompts, controls, room)
+        decoding, start, go_on, read_forced = self._functions(sampler, prompts, controls, room)
+        forced: Any = ()
         writing, scores = start(prompts, controls, tf.constant(any(each.scores_prompt for each in texts)))
         looks = any(each.request.stop for each in texts)
         # A mask is that of the next token alone.
@@ -101,6 +102,7 @@ class Generator(TextGenerator):
                 text.take(tf.nest.map_structure(operator.itemgetter(row), written))
             if held is not None:
                 held.follow(*(each.numpy() for each in decoding.unfinished(writing)))
+                forced = held.force() if decoding.reads_forced else ()
                 controls = controls._replace(mask=tf.constant(held.mask))
                 for row, text in enumerate(texts):
                     text.end_stuck(held.is_stuck(row))
@@ -108,12 +110,18 @@ class Generator(TextGenerator):
             if all(text.has_ended for text in texts):
                 return
             writing = decoding.with_ended(writing, tf.constant([text.has_ended for text in texts]))
-            writing = go_on(writing, controls, tf.constant(steps))
+            if forced and forced[1].any():
+                writing = read_forced(writing, controls, *map(tf.constant, forced))
+            else:
+                writing = go_on(writing, controls, tf.constant(steps))
 
     def _functions(
         self, sampler: Any, prompts: Prompts, controls: Controls, room: int
-    ) -> tuple[Any, "_Graph", "_Graph"]:
-        """Returns the decoding of a sampler, and its graphs for such prompts, and texts up to some length."""
+    ) -> tuple[Any, "_Graph", "_Graph", "_Graph"]:
+        """Returns the decoding of a sampler, and its graphs for such prompts, and texts up to some length.
+
+        The graphs start texts, continue them, and continue them by forced tokens.
+        """
         room = 1 << (room - 1).bit_length()
         single = prompts.ids.shape[0] == 1
         sizes = (prompts.ids.shape[1], controls.biases.shape[1], *controls.mask.shape[1:])
@@ -125,7 +133,9 @@ class Generator(TextGenerator):
                 writing, states = decoding.start(prompts, controls, room)
                 return writing, prompt_log_probabilities(self.reader, prompts, states, scores)
 
-            self._made[key] = (decoding, _Graph(start, single), _Graph(decoding.go_on, single))
+            # The number of forced tokens differs from step to step.
+            read_forced = _Graph(decoding.read_forced, single, of_any_size=(2,))
+            self._made[key] = (decoding, _Graph(start, single), _Graph(decoding.go_on, single), read_forced)
         return self._made[key]
 
     def _decoding(self, sampler: Any, is_free: bool) -> Any:
@@ -135,21 +145,31 @@ class Generator(TextGenerator):
 
 
 class _Graph:
-    """A function of a batch, compiled once: for one row, or for any number of rows."""
+    """A function of a batch, compiled once: for one row, or for any number of rows.
 
-    def __init__(self, function: Callable[..., Any], single: bool) -> None:
-        self._function, self._single = function, single
+    Args:
+        function: The function.
+        single: True for one row.
+        of_any_size: Numbers of arguments whose rows have any size.
+    """
+
+    def __init__(self, function: Callable[..., Any], single: bool, of_any_size: Sequence[int] = ()) -> None:
+        self._function, self._single, self._of_any_size = function, single, of_any_size
         self._compiled: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
         if self._compiled is None:
-            signature = tf.nest.map_structure(self._spec, arguments)
+            signature = tuple(
+                tf.nest.map_structure(functools.partial(self._spec, is_free=place in self._of_any_size), each)
+                for place, each in enumerate(arguments)
+            )
             self._compiled = tf.function(self._function, input_signature=signature, autograph=False)
         return self._compiled(*arguments)
 
-    def _spec(self, tensor: tf.Tensor) -> tf.TensorSpec:
+    def _spec(self, tensor: tf.Tensor, is_free: bool) -> tf.TensorSpec:
         rows = [] if tensor.shape.rank == 0 else [tensor.shape[0] if self._single else None]
-        return tf.TensorSpec([*rows, *tensor.shape[1:]], tensor.dtype)
+        sizes = [None if is_free else size for size in tensor.shape[1:]]
+        return tf.TensorSpec([*rows, *sizes], tensor.dtype)
 
 
 # Number of places whose logits are in memory at once.

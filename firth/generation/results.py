@@ -74,6 +74,11 @@ class TextInProgress:
         """True if the text is complete."""
         return bool(self._ended)
 
+    @property
+    def left(self) -> int:
+        """Number of tokens that may still be written."""
+        return self.most - len(self._ids)
+
     def take_prompt(self, scores: npt.NDArray[np.float32]) -> None:
         """Stores the probabilities of the prompt's tokens.
 

@@ -88,7 +88,13 @@ class UnfinishedTexts(NamedTuple):
 
 
 class Decoder(Generic[State]):
-    """Base of decoders: steps change a state until its attribute `ended` has no `RUNNING` row."""
+    """Base of decoders: steps change a state until its attribute `ended` has no `RUNNING` row.
+
+    Attributes:
+        reads_forced: True if it has `read_forced`, which reads tokens that a constraint forces in one call.
+    """
+
+    reads_forced = False
 
     def step(self, state: State, controls: Controls) -> State:
         """Writes the next token or tokens of each row that has not ended.
@@ -116,6 +122,17 @@ class Decoder(Generic[State]):
 
         return tf.while_loop(continues, body, (tf.constant(0), state))[1]
 
+    def read_forced(self, state: State, controls: Controls, tokens: tf.Tensor, counts: tf.Tensor) -> State:
+        """Writes the tokens that a constraint forces, and one more token of each row that has not ended.
+
+        Args:
+            state: Texts so far.
+            controls: Values that each row requests, with the mask of the token after the forced ones.
+            tokens: Forced tokens without the end, fewer than any row may still write, int32 [batch, most].
+            counts: Number of them in each row, int32 [batch].
+        """
+        raise NotImplementedError
+
     def with_ended(self, state: State, rows: tf.Tensor) -> State:
         """Returns the texts after the caller has ended some of them.
 
@@ -141,6 +158,8 @@ class Writer(Decoder[Writing]):
     ) -> None:
         self._reader, self._end_id, self._choose = reader, end_id, choose
         self._ruled_out = np.where(may_write, 0.0, -np.inf).astype("float32")
+        # Rows have different numbers of forced tokens, and the padding after them is read too.
+        self.reads_forced = reader.goes_back
 
     def start(
         self, prompts: Prompts, controls: Controls, room: Any, ahead: int = 0
@@ -209,6 +228,32 @@ class Writer(Decoder[Writing]):
         states, rows = self._reader.read(writing.token[:, tf.newaxis], rows)
         writing = writing._replace(rows=rows)
         return self.chosen(self._reader.logits(states[:, 0]), writing, controls)
+
+    def read_forced(
+        self, writing: Writing, controls: Controls, tokens: tf.Tensor, counts: tf.Tensor
+    ) -> Writing:
+        """Writes the tokens that a constraint forces, and one more token of each row that has not ended.
+
+        The texts are those of a step for each token, since no other token may come.
+
+        Args:
+            writing: Texts so far.
+            controls: Values that each row requests, with the mask of the token after the forced ones.
+            tokens: Forced tokens without the end, fewer than any row may still write, int32 [batch, most].
+            counts: Number of them in each row, int32 [batch].
+        """
+        before = writing.rows.standing(writing.ended != RUNNING)
+        states, rows = self._reader.read(tf.concat([writing.token[:, tf.newaxis], tokens], axis=1), before)
+        logits = self.allowed(self._reader.logits(states))
+
+        def body(place: tf.Tensor, writing: Writing) -> tuple[tf.Tensor, Writing]:
+            made = self.extended(writing, tokens[:, place], logits[:, place], controls, place < counts)
+            return place + 1, made
+
+        read = writing._replace(rows=rows._replace(lengths=before.lengths + counts + 1))
+        loop = (tf.constant(0), read)
+        _, writing = tf.while_loop(lambda place, _: place < tf.shape(tokens)[1], body, loop)
+        return self.chosen(tf.gather(logits, counts, batch_dims=1), writing, controls)
 
     def chosen(self, logits: tf.Tensor, writing: Writing, controls: Controls) -> Writing:
         """Returns the texts with one more token of each row that has not ended.

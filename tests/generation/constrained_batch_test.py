@@ -5,6 +5,7 @@ import json
 
 import hypothesis.internal.conjecture.utils
 import jsonschema
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis_jsonschema import from_schema
@@ -203,7 +204,7 @@ def test_the_graph_of_texts_without_a_constraint_has_no_mask():
     made.generate("the fox", max_new_tokens=3)
     made.generate("the fox", max_new_tokens=3, choices=["yes"])
     graphs = {}
-    for key, (_, _, go_on) in made._made.items():
+    for key, (_, _, go_on, _) in made._made.items():
         if go_on._compiled is not None and key[0] == "greedy":
             concrete = go_on._compiled.get_concrete_function()
             graphs[bool(key[-2])] = str(concrete.graph.as_graph_def())
@@ -217,6 +218,62 @@ def test_a_text_that_no_token_continues_is_stuck():
     assert (found.ended, found.complete) in [("stuck", False), ("length", False)]
     stuck = generator_of("causal_lm").generate("the fox", regex="(the|a|in)( the| cat| a| dog| fox){2}x")
     assert (stuck.ended, stuck.complete, len(stuck.ids)) == ("stuck", False, 3)
+
+
+class CountingReader:
+    """A model's reader that counts its calls."""
+
+    def __init__(self, reader):
+        self._reader, self.calls = reader, 0
+
+    def __getattr__(self, name):
+        return getattr(self._reader, name)
+
+    def read(self, tokens, rows):
+        self.calls += 1
+        return self._reader.read(tokens, rows)
+
+
+@eagerly()
+@pytest.mark.parametrize("sampler", ["greedy", "sample"])
+@pytest.mark.parametrize("name", ["causal_lm", "span_corruption", "bidirectional_lm"])
+def test_forced_tokens_are_read_in_one_call(name, sampler):
+    """Rows force different numbers of tokens, one ends before the others, and one is cut inside them."""
+    counting, plain = (
+        Generator(made.model, made.tokenizer, made.recipe) for made in [generator_of(name)] * 2
+    )
+    held = [
+        {"choices": ["the lazy dog jumps over", "a cat runs over the dog !"], "presence_penalty": 2.0},
+        {"regex": "(a|the) lazy dog( runs| jumps) over the (fox|cat)", "min_new_tokens": 9},
+        {"choices": ["cat", "dog runs"], "no_repeat_ngram_size": 1},
+        {"choices": ["the lazy dog jumps over the fox"], "max_new_tokens": 4},
+        {"grammar": "start: /(the|a|in)( the| cat| a| dog| fox){2} runs overx/"},
+    ]
+    values = {"max_new_tokens": 9, "log_probabilities": True, **SAMPLERS[sampler]}
+    requests = [GenerationRequest.with_values({**values, "seed": 3, **each}) for each in held]
+    if name == "bidirectional_lm":
+        requests = requests[:1]
+    prompts = ["the fox", "a cat", "a", "the lazy dog", "a"][: len(requests)]
+    for each in (counting, plain):
+        each.reader = CountingReader(each.reader)
+    made = plain._decoding
+    plain._decoding = lambda *rest, **named: without_forced(made(*rest, **named))
+    expected, found = (
+        [*each.generate(prompts, requests), each.generate(prompts[-1], requests[-1])]
+        for each in (plain, counting)
+    )
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.log_probabilities, other.log_probabilities, atol=2e-5)
+        assert one._replace(log_probabilities=None) == other._replace(log_probabilities=None)
+    if counting.reader.goes_back:
+        assert counting.reader.calls <= plain.reader.calls - 5
+    else:
+        assert counting.reader.calls == plain.reader.calls
+
+
+def without_forced(decoding):
+    decoding.reads_forced = False
+    return decoding
 
 
 @eagerly()
