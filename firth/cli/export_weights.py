@@ -213,7 +213,7 @@ def export_stored_weights(
         from firth.cli.bundles import bundle_of
         from firth.pipelines.results import held_out_rows
         from firth.serving.bundle import export_stored
-        from firth.serving.weights import HELD_OUT_ROWS
+        from firth.serving.stored_weights.weights import HELD_OUT_ROWS
 
         rows = held_out_rows(root / name, HELD_OUT_ROWS) if weights else []
         given = {"weights": weights, "schemas": schemas}

@@ -17,7 +17,7 @@ from firth.serving.saved_model import save_signatures
 from firth.serving.served_model import Served
 from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
-from firth.serving.weight_types import stored_weights_of
+from firth.serving.stored_weights.weight_types import stored_weights_of
 from firth.tokenizers.storage import AnyTokenizer, apply_template
 
 INPUT = "adapter"

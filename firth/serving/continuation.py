@@ -19,7 +19,7 @@ from firth.recipes.generation.samplers import Sampling
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.parameter import Parameter
 from firth.serving.served_model import Served
-from firth.serving.signature import Reading, Signature, written_answer, written_outputs
+from firth.serving.signature import Reading, Signature, checked_parameter, written_answer, written_outputs
 
 OUTPUTS = written_outputs(
     "generated",
@@ -133,7 +133,7 @@ def check_values(values: Sequence[tf.Tensor]) -> dict[str, tf.Tensor]:
         tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter.
     """
     return {
-        name: _checked(name, each, value)
+        name: checked_parameter(name, each, value)
         for (name, each), value in zip(PARAMETERS.items(), values, strict=True)
     }
 
@@ -143,9 +143,3 @@ def controls_of_values(asked: Mapping[str, tf.Tensor]) -> Controls:
     own = {name: each for name, each in asked.items() if name in Controls._fields}
     seeds, most = tf.bitcast(asked["seed"], tf.int32), asked["max_new_tokens"]
     return neutral_controls(tf.shape(most)[0], 1)._replace(most=most, seeds=seeds, **own)
-
-
-def _checked(name: str, parameter: Parameter, values: tf.Tensor) -> tf.Tensor:
-    valid = tf.reduce_all(parameter.fits(values))
-    with tf.control_dependencies([tf.debugging.Assert(valid, [f"{name}: must be {parameter.bounds}"])]):
-        return tf.identity(values)

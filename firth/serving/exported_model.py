@@ -75,7 +75,7 @@ def read_description(directory: str) -> dict[str, Any]:
             `needs`, `answer` and `reads_heads`, as `firth.serving.signature.Signature` has them.
         other_signatures: Of each other signature its meaning, inputs and outputs.
         weights: Type, size and measured loss of the weights; see
-            `firth.serving.weights.describe_weights`. Exports of several adapters have none.
+            `firth.serving.stored_weights.weights.describe_weights`. Exports of several adapters have none.
         slots: What a model with slots says of them; see `firth.serving.slots.signatures.SlotSignatures`.
         tokenizer: Special pieces and chat template; see
             `firth.serving.slots.tokenizer_description.describe_tokenizer`.

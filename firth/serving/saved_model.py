@@ -34,8 +34,14 @@ from firth.serving.slots.constraints import write_token_bytes
 from firth.serving.slots.requests import idle_requests
 from firth.serving.slots.signatures import SlotSignatures
 from firth.serving.slots.tokenizer_description import describe_tokenizer
+from firth.serving.stored_weights.weights import (
+    HeldWeights,
+    PackedWeights,
+    StreamedWeights,
+    describe_weights,
+    model_weights,
+)
 from firth.serving.warmup import Request, warmup_requests, write_warmup
-from firth.serving.weights import HeldWeights, PackedWeights, StreamedWeights, describe_weights, model_weights
 from firth.storage.tensor_files import TensorFile
 from firth.tokenizers.storage import AnyTokenizer
 

@@ -253,6 +253,21 @@ def check(is_valid: tf.Tensor, message: str) -> tf.Operation:
     return tf.debugging.Assert(tf.reduce_all(is_valid), [message])
 
 
+def checked_parameter(name: str, parameter: Parameter, values: tf.Tensor) -> tf.Tensor:
+    """Returns values of a parameter, each checked when the graph runs.
+
+    Args:
+        name: Name of the parameter.
+        parameter: Its range.
+        values: Its values, [batch].
+
+    Raises (when run):
+        tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter.
+    """
+    with tf.control_dependencies([check(parameter.fits(values), f"{name}: must be {parameter.bounds}")]):
+        return tf.identity(values)
+
+
 def written_outputs(name: str, meaning: str, cut: str, among: str = "") -> dict[str, Output]:
     """Returns the outputs of a signature that writes texts."""
     return {

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving import continuation, embeddings, fill_mask, score
+from firth.serving import attention, continuation, embeddings, fill_mask, score
 from firth.serving.schemas.signature import offer_schemas
 from firth.serving.signature import Signature
 from firth.serving.task_signatures import answer, choose, classify, generate, reply, tag
@@ -32,6 +32,7 @@ SIGNATURES: dict[str, Offer] = {
     "score_replies": _for_task("score_replies", reply.SCORE_REPLIES, "scored_by"),
     "embed": embeddings.offer,
     "embed_tokens": embeddings.offer_tokens,
+    "attention": attention.offer,
 }
 
 
@@ -40,8 +41,9 @@ def text_signatures(recipe: RunRecipe, mask: str | None = MASK) -> dict[str, Sig
 
     `fill_mask` where pieces are predicted for `[MASK]`, `score` for language models (with a
     `target` where there is a prefix or an encoder), the signature of a task, `embed` and `embed_tokens` for
-    all encoders and biLMs, `generate` for all that write, and `generate_NAME` for each schema. Those with
-    parameters come last, so that none is the default where there is another.
+    all encoders and biLMs, `attention` where `export.attention` asks for it, `generate` for all that write,
+    and `generate_NAME` for each schema. Those with parameters come last, so that none is the default where
+    there is another.
 
     Raises:
         ValueError: if a signature needs a mask and the tokenizer has no such piece.

@@ -102,7 +102,7 @@ def _write(model: keras.Model, recipe: RunRecipe, fn_args: Any, root: str) -> No
         save_model(model, recipe, tokenizer_directory, bundle, others=carried)
 
     from firth.serving import export
-    from firth.serving.weights import HELD_OUT_ROWS
+    from firth.serving.stored_weights.weights import HELD_OUT_ROWS
 
     rows = first_rows(fn_args.eval_files or (), HELD_OUT_ROWS)
     export(model, tokenizer, recipe, counts, fn_args.serving_model_dir, rows)

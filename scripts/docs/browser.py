@@ -36,6 +36,7 @@ _KEYS = {
     "Tab": ("Tab", 9, ""),
     "Enter": ("Enter", 13, "\r"),
     "Space": (" ", 32, " "),
+    "ArrowRight": ("ArrowRight", 39, ""),
     "ArrowDown": ("ArrowDown", 40, ""),
     "a": ("a", 65, ""),
 }
@@ -194,7 +195,7 @@ class Browser:
         """Presses a key.
 
         Args:
-            key: Its name: `Tab`, `Enter`, `Space`, `ArrowDown`, or `a`.
+            key: Its name: `Tab`, `Enter`, `Space`, `ArrowRight`, `ArrowDown`, or `a`.
             times: Number of times.
             modifier: Key that is held: `control` or `shift`; empty for none.
         """

@@ -12,7 +12,7 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs/how-to/playground.md"
 # Widths of the window in pixels.
 WIDTHS = (1200, 400)
 _LINK = re.compile(r"^!\[[^\]\n]+\]\(\.\./runs/(playground_\d+)\.png\)\n\n?", re.MULTILINE)
-_ASKED = "fill_mask"
+_ASKED = ("fill_mask", "attention")
 
 
 def take_playground_pictures(place: pathlib.Path, run: str, folder: pathlib.Path) -> list[pathlib.Path]:
@@ -20,7 +20,7 @@ def take_playground_pictures(place: pathlib.Path, run: str, folder: pathlib.Path
 
     Args:
         place: Folder of the command, with the runs.
-        run: Name of the run, whose model fills masks.
+        run: Name of the run, whose model fills masks and gives attention.
         folder: Folder of the pictures.
     """
     if browser_path() is None:
@@ -36,13 +36,14 @@ def take_playground_pictures(place: pathlib.Path, run: str, folder: pathlib.Path
 
 
 def _picture(browser: Browser, address: str, width: int, folder: pathlib.Path) -> pathlib.Path:
-    part = f"document.querySelector('#{_ASKED}')"
     browser.resize(width, 900)
     # Another address than before, so that the page is read anew.
-    browser.open(f"{address}?width={width}", f"{part} !== null")
-    browser.tab_to(f"#{_ASKED} textarea")
-    browser.press("Enter", modifier="control")
-    browser.wait(f"!{part}.hasAttribute('aria-busy') && {part}.querySelector('.result').textContent")
+    browser.open(f"{address}?width={width}", "document.querySelector('section') !== null")
+    for name in _ASKED:
+        part = f"document.querySelector('#{name}')"
+        browser.tab_to(f"#{name} textarea")
+        browser.press("Enter", modifier="control")
+        browser.wait(f"!{part}.hasAttribute('aria-busy') && {part}.querySelector('.result').textContent")
     picture = folder / f"playground_{width}.png"
     browser.take_picture(picture, "body")
     return picture

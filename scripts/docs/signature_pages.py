@@ -23,7 +23,7 @@ from scripts.docs.made_pages import table, write_page
 _INTRODUCTION = f"""A served model answers by signatures: functions of strings, one for each text of a batch.
 Which ones a model has follows from its recipe; `firth predict NAME` lists them, with the sizes of its
 tensors. Sizes that are words here depend on the texts or on the model. What a row has no room for is cut, and
-`truncated` tells of it.
+`truncated` tells of it. `attention` is there by choice: `export.attention: true`.
 
 A signature with parameters is there twice, because a signature of TF Serving has no optional inputs: under
 its name it reads texts alone and has the defaults; with `{WITH_PARAMETERS}` after its name it also reads a
@@ -62,9 +62,12 @@ def signatures_page() -> str:
 
 
 def _of_objectives() -> Iterator[Offer]:
-    """Yields the signatures of the models of all presets."""
+    """Yields the signatures of the models of all presets, with those that `export` asks for."""
     for preset in preset_names():
         recipe = load_recipe(preset)
+        if recipe.model.gives_attention:
+            asked = recipe.export.model_copy(update={"attention": True})
+            recipe = recipe.model_copy(update={"export": asked})
         for name, offer in SIGNATURES.items():
             if (signature := offer(recipe)) is not None:
                 yield Offer(name, "objective", recipe.goal.kind, signature)

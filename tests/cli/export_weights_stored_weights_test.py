@@ -3,7 +3,7 @@
 import json
 
 from tests.exported_model import RECIPE, examples_artifact, make_served
-from tests.serving.weights_test import bundle_of
+from tests.serving.stored_weights.weights_test import bundle_of
 
 
 def make_run(root, rows: bool) -> None:

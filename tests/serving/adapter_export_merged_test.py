@@ -8,7 +8,7 @@ import tensorflow as tf
 from firth.recipes.tuning.adding import LoRA
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
-from firth.serving.weights import model_weights
+from firth.serving.stored_weights.weights import model_weights
 from firth.tokenizers import WordPieceTokenizer
 from firth.tuning import merge
 from tests.training.artifacts import VOCABULARY

@@ -34,14 +34,14 @@ TEXTS = ["the cat sat on a mat .", "", "it keeps"]
 
 # A preset for each kind of model and way of asking.
 PRESETS = {
-    "bert_tiny": ("fill_mask", "embed", "embed_tokens"),
-    "electra_tiny": ("embed", "embed_tokens"),
-    "deberta_v3_tiny": ("fill_mask", "embed", "embed_tokens"),
+    "bert_tiny": ("fill_mask", "embed", "embed_tokens", "attention"),
+    "electra_tiny": ("embed", "embed_tokens", "attention"),
+    "deberta_v3_tiny": ("fill_mask", "embed", "embed_tokens", "attention"),
     "xlnet_tiny": ("embed", "embed_tokens"),
-    "gpt2_tiny": ("score", "generate"),
-    "prefix_lm_tiny": ("score", "generate"),
-    "t5_tiny": ("score", "embed", "embed_tokens", "generate"),
-    "bart_tiny": ("score", "embed", "embed_tokens", "generate"),
+    "gpt2_tiny": ("score", "generate", "attention"),
+    "prefix_lm_tiny": ("score", "generate", "attention"),
+    "t5_tiny": ("score", "embed", "embed_tokens", "generate", "attention"),
+    "bart_tiny": ("score", "embed", "embed_tokens", "generate", "attention"),
     "elmo_tiny": ("embed", "embed_tokens", "generate"),
 }
 # DeBERTa of the first paper, whose last block decodes masked tokens.
@@ -53,7 +53,7 @@ MORE = {
 }
 # Tracing a graph takes seconds, so that `make test` exports a few signatures of one model. Others that it
 # exports: a masked model in `tests/exported_model.py`, a causal one in `tests/serving/slots/models.py`.
-EXPORTED = [("t5_tiny", ("score",))]
+EXPORTED = [("t5_tiny", ("score", "attention"))]
 MORE_EXPORTED = [
     (name, (*PRESETS[name], "evaluate"))
     for name in ("t5_tiny", "deberta_v3_tiny", "xlnet_tiny", "gpt2_tiny", "elmo_tiny")
@@ -65,6 +65,8 @@ def recipe_of(name: str) -> Recipe:
     recipe = load_recipe(name, MORE.get(name, []))
     more = [*MORE.get(name, [])]
     more += ["model.width=16"] if recipe.model.kind != "bilstm" else ["model.cells=8"]
+    if recipe.model.gives_attention:
+        more.append("export.attention=true")
     if recipe.tokenizer.sentinels:
         more.append(f"tokenizer.sentinels={SENTINELS}")
     if hasattr(recipe.objective, "max_predictions"):
@@ -140,7 +142,7 @@ def test_an_export_answers_as_its_functions_do(name, signatures, tmp_path, monke
     counts = COUNTS if "evaluate" in signatures else None
     export(made.model, made.tokenizer, made.recipe, counts, directory)
     loaded = Loaded(directory)
-    more = {f"{each}{WITH_PARAMETERS}" for each in signatures if each == "generate"}
+    more = {f"{each}{WITH_PARAMETERS}" for each in signatures if each in ("generate", "attention")}
     more |= {"score_tokens"} if name == "gpt2_tiny" else set()
     assert set(loaded.signatures) == {*signatures, *more, "serving_default"}
     for signature, described in offered.items():

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from firth.layers.attention.attention_bias import RowBias
+from firth.layers.attention.kept_probabilities import keep
 from firth.layers.attention.key_value_cache import KeysValues, Write, with_tokens
 from firth.layers.attention.projections import ProjectedHeads
 from firth.layers.attention.row_chunked_attention import read_by_rows
@@ -282,6 +283,7 @@ class Attention(ProjectedHeads):
     ) -> Tensor:
         if (prefix := self._additions.get("keys_values")) is not None:
             key, value = prefix(key, value)
+        keep(query, key, bias, scale)
         if isinstance(bias, RowBias):
             context = read_by_rows(query, key, value, bias, self.dropout, training, self.prefix_length)
             return self._join_heads(context, hidden)

@@ -134,6 +134,21 @@ def times(queries: Tensor, keys: Tensor) -> Tensor:
     return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))
 
 
+def attention_scores(query: Tensor, key: Tensor, bias: Tensor | None, scale: float = 1.0) -> Tensor:
+    """Returns the scores before the softmax, float32 [..., batch, heads, rows, keys].
+
+    Args:
+        query: Float tensor [batch, heads, rows, head_width], or with the axis of the groups before these.
+        key: Float tensor [batch, heads, keys, head_width].
+        bias: Float32 tensor [batch or 1, 1 or group * heads, rows, keys], or None.
+        scale: Factor of the products of queries and keys.
+    """
+    scores = ops.cast(times(query, key), "float32")
+    if scale != 1.0:
+        scores = ops.multiply(scores, scale)
+    return scores if bias is None else ops.add(scores, group_bias(ops.cast(bias, "float32"), query))
+
+
 def _read(
     query: Tensor,
     key: Tensor,
@@ -143,11 +158,7 @@ def _read(
     training: bool | None,
     scale: float = 1.0,
 ) -> Tensor:
-    scores = ops.cast(times(query, key), "float32")
-    if scale != 1.0:
-        scores = ops.multiply(scores, scale)
-    if bias is not None:
-        scores = ops.add(scores, group_bias(ops.cast(bias, "float32"), query))
+    scores = attention_scores(query, key, bias, scale)
     return weigh_values(scores, value, dropout.factors(ops.shape(scores), training=training))
 
 

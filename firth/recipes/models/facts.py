@@ -20,6 +20,8 @@ class ModelFacts:
     """True if vectors, or keys and values, may stand before the tokens of a text."""
     gives_layers: ClassVar[bool] = False
     """True if the layers of its encoder are given one by one, for a task to mix."""
+    gives_attention: ClassVar[bool] = False
+    """True if its layers have the attention whose probabilities can be kept."""
     max_characters: ClassVar[int] = 0
     """Most characters of a word that it reads; 0 if it reads tokens by their ids."""
     separators: ClassVar[int] = 1

@@ -28,6 +28,7 @@ class TransformerConfig(ModelFacts, StackConfig):
     """A stack of blocks, and the parts before it."""
 
     takes_virtual_tokens: ClassVar[bool] = True
+    gives_attention: ClassVar[bool] = True
 
     embeddings: EmbeddingsConfig = EmbeddingsConfig()
     """Parts before the first block."""

@@ -13,7 +13,7 @@ from firth.recipes.base.recipe_type import Config
 from firth.recipes.base.types import configs_in
 from firth.recipes.models.model import AnyModel
 from firth.recipes.run.base import Base
-from firth.recipes.run.fit import device_conflicts, slot_conflicts
+from firth.recipes.run.fit import device_conflicts, export_conflicts
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.search import search_conflicts
 from firth.recipes.run.validation import TaskValidation
@@ -227,7 +227,7 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
     if problem := recipe.task.lengths_conflict(recipe.sequences):
         yield problem
     yield from device_conflicts(recipe)
-    yield from slot_conflicts(recipe)
+    yield from export_conflicts(recipe)
     yield from search_conflicts(recipe)
     if recipe.predictions is not None and not recipe.task.signature:
         yield f"predictions: a model of task.kind: {recipe.task.kind} has no signature to be asked with"

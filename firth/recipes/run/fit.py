@@ -42,7 +42,7 @@ def model_conflicts(recipe: "AnyPretrained") -> Iterator[str]:
     yield from _objective(recipe)
     yield from _carried_state(recipe)
     yield from device_conflicts(recipe)
-    yield from slot_conflicts(recipe)
+    yield from export_conflicts(recipe)
 
 
 def _model_and_objective(recipe: "AnyPretrained") -> Iterator[str]:
@@ -184,9 +184,14 @@ def device_conflicts(recipe: RunRecipe) -> Iterator[str]:
         )
 
 
-def slot_conflicts(recipe: RunRecipe) -> Iterator[str]:
-    """Yields a line for each reason why the model does not write in slots, if any are asked for."""
+def export_conflicts(recipe: RunRecipe) -> Iterator[str]:
+    """Yields a line for each reason why the model has no slots or no attention, where they are asked for."""
     export = recipe.export
+    if export.attention and not recipe.model.gives_attention:
+        yield (
+            f"export.attention: true does not work for model.kind: {recipe.model.kind}, whose layers give no "
+            "attention probabilities; leave it out"
+        )
     if not export.slots:
         if export.slot_length is not None:
             yield "export.slot_length: it needs export.slots: 1 or more"

@@ -55,6 +55,9 @@ class Export(Config):
     it, and `classify` and `regress` answer by the mean of the logits of windows that share a quarter of a
     row, `embed` by the mean over all tokens. Null cuts for the former, as in training, and reads windows for
     `embed` where its pooling is a mean."""
+    attention: bool = False
+    """True for the signature `attention`: the attention probabilities of a head of a layer over a text, which
+    the playground shows. Encoders and causal models of transformers have it; XLNet and biLMs do not."""
     warmup_requests: int = pydantic.Field(default=2, ge=0)
     """Number of requests of each signature that TF Serving replays when it loads the model."""
     slots: int = pydantic.Field(default=0, ge=0, le=1_024)

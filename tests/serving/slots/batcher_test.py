@@ -14,13 +14,13 @@ from firth.models.builders import build_outline
 from firth.models.bundle import open_weights
 from firth.recipes.generation.constraints import Grammar, Regex, TextChoices
 from firth.recipes.generation.request import GenerationRequest
-from firth.recipes.run.fit import slot_conflicts
+from firth.recipes.run.fit import export_conflicts
 from firth.serving import ContinuousBatcher, SlotPrompt
 from firth.serving.exported_model import DESCRIPTION, FOLDER
 from firth.serving.served_model import Served
 from firth.serving.slots.constraints import FILE
 from firth.serving.slots.requests import prefill_request, step_request
-from firth.serving.weights import StreamedWeights
+from firth.serving.stored_weights.weights import StreamedWeights
 from tests.generation.cases import LENGTH, PIECES, PROMPTS, eagerly, generator_of
 from tests.generation.framing_turns_test import SAID, generator as generator_of_dialogues
 from tests.serving.score_test import plain_logits
@@ -31,7 +31,7 @@ from tests.serving.slots.models import (
     generator_of_exported,
     served_by,
 )
-from tests.serving.weights_test import bundle_of
+from tests.serving.stored_weights.weights_test import bundle_of
 
 # As many kinds as a request has, and different lengths, so that slots become free one by one.
 ASKED = [
@@ -192,8 +192,8 @@ def test_slots_reply_to_dialogues_as_the_generator_does():
     generator = generator_of_dialogues(length=24)
     batcher = batcher_op_by_op(served_by(generator))
     assert batcher.described["prompted_with"] == "turns"
-    assert not [*slot_conflicts(served_by(generator).recipe)]
-    assert "no place" in next(slot_conflicts(served_by(generator, slot_length=6).recipe))
+    assert not [*export_conflicts(served_by(generator).recipe)]
+    assert "no place" in next(export_conflicts(served_by(generator, slot_length=6).recipe))
     dialogues = [
         SAID,
         [{"role": "user", "content": ' a "word"\t[SEP]\n\u00e9 '}],

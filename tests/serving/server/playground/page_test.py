@@ -27,13 +27,13 @@ def test_page_loads_its_own_files_alone(client):
         assert answer.status_code == 200 and not re.search(r"https?://", answer.text), name
         read.add(name)
         files |= {f"playground/{each}" for each in re.findall(r'from "\./([^"]+)"', answer.text)}
-    assert len(read) == 9 and client.get("/playground/page.py").status_code == 404
+    assert len(read) == 10 and client.get("/playground/page.py").status_code == 404
 
 
 def test_no_text_is_taken_for_markup(client):
     scripts = [each.path for each in client.app.routes if each.path.endswith(".js")]
     source = "".join(client.get(path).text for path in scripts)
-    assert len(scripts) == 8 and "createElement" in source
+    assert len(scripts) == 9 and "createElement" in source
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", source)
 
 

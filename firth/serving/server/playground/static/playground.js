@@ -1,11 +1,14 @@
 // The page: the parts of the model that is chosen, made from its description.
 
+import { attentionPart } from "./attention_part.js";
 import { element } from "./dom.js";
 import { neighboursPart } from "./neighbours_part.js";
 import { describedModels, keepToken } from "./server.js";
 import { signaturePart } from "./signature_part.js";
 import { continuationPart, dialoguePart } from "./writing_part.js";
 
+// Parts of signatures that are shown in another way than by a field for each input.
+const OWN_PARTS = { attention: attentionPart, embed_tokens: neighboursPart };
 // Signatures that write whole texts, which slots show while they are written.
 const WRITTEN_IN_SLOTS = ["generate", "reply"];
 const at = (id) => document.getElementById(id);
@@ -18,8 +21,7 @@ function partsOf({ name: model, signatures, slots }) {
     // The signature that reads texts is shown instead of the one that reads lists.
     if (signature.texts_by) continue;
     if (slots && WRITTEN_IN_SLOTS.includes(name)) continue;
-    const isNeighbours = name === "embed_tokens";
-    found.push(isNeighbours ? neighboursPart(model, name) : signaturePart(model, name, signature));
+    found.push((OWN_PARTS[name] ?? signaturePart)(model, name, signature));
   }
   if (!slots) return found;
   const isDialogue = (slots.prompted_with ?? "text") !== "text";

@@ -9,7 +9,7 @@ from firth.models.builders import build_outline
 from firth.models.bundle import weights_by_path
 from firth.recipes import load_recipe
 from firth.recipes.training.export import Export
-from firth.serving.weight_types import WEIGHT_TYPES, stored_weights_of
+from firth.serving.stored_weights.weight_types import WEIGHT_TYPES, stored_weights_of
 from tests.exported_model import RECIPE
 
 RANDOM = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from firth.models.builders import initial_values
 from firth.models.bundle import check_weights, weights_by_path
 from firth.serving.evaluate import evaluator
 from firth.serving.served_model import Served
-from firth.serving.weight_types import Parts, PartSpec, StoredWeight, stored_weights_of
+from firth.serving.stored_weights.weight_types import Parts, PartSpec, StoredWeight, stored_weights_of
 from firth.storage.tensor_files import TensorFile
 
 ReadTensor = Callable[[], tf.Tensor]

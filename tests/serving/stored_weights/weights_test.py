@@ -14,7 +14,7 @@ from firth.serving import export_bundle
 from firth.serving.embeddings import embed
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
-from firth.serving.weights import PackedWeights, StreamedWeights
+from firth.serving.stored_weights.weights import PackedWeights, StreamedWeights
 from firth.storage.tensor_files import TensorFile
 from firth.tokenizers import save_tokenizer
 from tests.exported_model import RECIPE, make_served

@@ -12,10 +12,10 @@ from firth.serving.bundle import export_bundle, export_stored
 from firth.serving.embeddings import embed
 from firth.serving.exported_model import weights_line
 from firth.serving.isolated_check import Loaded, graph_ops, libraries
-from firth.serving.weights import HeldWeights, describe_weights, model_weights
+from firth.serving.stored_weights.weights import HeldWeights, describe_weights, model_weights
 from tests.exported_model import RECIPE, exported_model, exported_rows, make_served
+from tests.serving.stored_weights.weights_test import bundle_of
 from tests.serving.storing.models import ROWS, WIDE, exported_in_8_bits, stored_as
-from tests.serving.weights_test import bundle_of
 
 # How far answers are from those of the weights as they are, as a share of their size.
 TOLERANCES = {"bfloat16": 0.02, "int8": 0.03}

@@ -1,0 +1,77 @@
+"""The part of the page that shows a head's attention, in a browser."""
+
+import pytest
+
+from firth.serving import Client
+from firth.serving.saved_model import export
+from firth.serving.served_model import Served
+from firth.serving.signatures import text_signatures
+from scripts.docs.browser import Browser, browser_path
+from tests.exported_model import RECIPE, exported_model
+from tests.serving.server.playground.served import address
+
+pytestmark = pytest.mark.skipif(browser_path() is None, reason="there is no Chromium")
+PART = "document.querySelector('#attention')"
+CELLS = (
+    f"[...{PART}.querySelectorAll('tbody tr')].map((row) => [...row.cells].map((each) => each.textContent))"
+)
+FOCUSED = "document.activeElement.textContent"
+TEXT = "the cats sat"
+
+
+@pytest.fixture(scope="module")
+def directory(made_once) -> str:
+    """The folder of the tiny model with this signature alone."""
+    asked = RECIPE.export.model_copy(update={"attention": True})
+    recipe = RECIPE.model_copy(update={"export": asked})
+    served = Served(exported_model().served.model, exported_model().served.tokenizer, recipe)
+    alone = {"attention": text_signatures(recipe)["attention"]}
+
+    def make(folder):
+        with pytest.MonkeyPatch.context() as patch:
+            for place in ("saved_model", "warmup"):
+                patch.setattr(f"firth.serving.{place}.text_signatures", lambda *_: alone)
+            export(served.model, served.tokenizer, recipe, None, str(folder))
+
+    return str(made_once("model_with_attention", make))
+
+
+@pytest.fixture(scope="module")
+def served(directory):
+    with address({"demo": directory}) as found:
+        yield found
+
+
+def shares_of(directory: str, head: int) -> list[list[str]]:
+    (found,) = Client(directory).ask("attention", [TEXT], parameters={"layer": 0, "head": head})
+    return [[f"{each:.2f}" for each in row] for row in found["attention"]]
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+def test_head_is_chosen_and_its_shares_are_read_by_keys(served, directory, width):
+    with Browser(width) as page:
+        page.open(f"{served}?width={width}", f"{PART} !== null")
+        page.tab_to("#attention textarea")
+        page.write(TEXT)
+        page.press("Enter", modifier="control")
+        page.wait(f"{PART}.querySelectorAll('tbody tr').length")
+        pieces = ["[CLS]", "the", "cat", "##s", "sat", "[SEP]"]
+        rows = page.value(CELLS)
+        assert [row[0] for row in rows] == pieces
+        assert [row[1:] for row in rows] == shares_of(directory, 0)
+        heads = f"[...{PART}.querySelectorAll('thead th')].map((each) => each.textContent)"
+        assert page.value(heads) == pieces
+        colour = f"getComputedStyle({PART}.querySelector('tbody td')).backgroundColor"
+        first = page.value(colour)
+        page.value(f"{PART}.querySelector('[name=head]').focus()")
+        page.press("ArrowDown")
+        page.wait(f"{PART}.querySelector('caption')?.textContent.includes('head 1')")
+        assert [row[1:] for row in page.value(CELLS)] == shares_of(directory, 1)
+        assert page.value(colour) != first
+        page.tab_to("#attention td")
+        page.press("ArrowRight", times=2)
+        page.press("ArrowDown", times=9)
+        assert page.value(FOCUSED) == shares_of(directory, 1)[5][2]
+        assert page.value(f"{PART}.querySelector('.lines').textContent").startswith("[SEP] reads cat: 0.")
+        assert page.value("document.documentElement.scrollWidth") <= width
+        assert not page.messages
