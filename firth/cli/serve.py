@@ -1,5 +1,6 @@
 """`firth serve`: a server of exported models, with TF Serving's API and OpenAI's."""
 
+import dataclasses
 import logging
 import os
 import pathlib
@@ -11,7 +12,8 @@ import typer
 
 from firth import storage
 from firth.cli import commands
-from firth.cli.output import ExitCode, fail
+from firth.cli.bundles import engine_options
+from firth.cli.output import ExitCode, fail, usage_errors
 from firth.cli.runs_on_disk import RECIPE_FILE
 from firth.lazy import import_extra
 
@@ -21,6 +23,18 @@ if TYPE_CHECKING:
 
 _LIMITS = "Limits"
 _EXTRA = ("grpc", "grpc_health.v1", "prometheus_client", "starlette", "uvicorn")
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE",
+        help="Serve bundles instead of exports, by ctranslate2: texts and replies of OpenAI's API.",
+    ),
+]
+Type = Annotated[
+    str | None,
+    typer.Option("--dtype", metavar="TYPE", help="With --engine: type of the weights, such as int8."),
+]
 Names = Annotated[
     list[str],
     typer.Argument(
@@ -101,6 +115,8 @@ def _serve(
     tls_certificate: Certificate = None,
     tls_key: Key = None,
     label: Labels = None,
+    engine: Engine = None,
+    dtype: Type = None,
     batch_rows: BatchRows = 32,
     queued_rows: QueuedRows = 1024,
     queued_texts: QueuedTexts = 256,
@@ -114,10 +130,14 @@ def _serve(
 
     A run that pushes a newer version is followed without a request that fails.
     """
+    if dtype is not None and engine is None:
+        fail("--dtype: only with --engine; an export has the type of export.weights", ExitCode.USAGE)
     started = start(
         names,
         root,
         labels=label or (),
+        engine=engine,
+        dtype=dtype,
         host=host,
         port=port,
         grpc_port=grpc_port,
@@ -147,6 +167,8 @@ def start(
     root: pathlib.Path,
     logs: bool = True,
     labels: Sequence[str] = (),
+    engine: str | None = None,
+    dtype: str | None = None,
     **settings: object,
 ) -> "ServerProcess":
     """Returns a server of models that has loaded them; ends the command if it cannot.
@@ -156,13 +178,17 @@ def start(
         root: Folder of all runs.
         logs: Whether a line is written on each request.
         labels: Labels of versions, as of the command.
+        engine: Engine of bundles; None for exports.
+        dtype: Type of the engine's weights; None for its own.
         **settings: Values of `ServerSettings`.
     """
     try:
         import_extra(_ExtraError, "serve", *_EXTRA)
     except _ExtraError as error:
         fail(str(error))
-    sources = [_source(name, root) for name in names]
+    sources = [
+        _source(name, root) if engine is None else _bundle_source(name, root, engine, dtype) for name in names
+    ]
     for source in sources:
         if not source.name.isprintable():
             fail(f"a model's name has characters that cannot be shown: {source.name!a}", ExitCode.USAGE)
@@ -198,13 +224,14 @@ def _labelled(sources: "Sequence[ModelSource]", labels: Sequence[str]) -> "list[
         source = by_name[name]
         if label in source.labels:
             fail(f"--label: {name} has two versions {label}", ExitCode.USAGE)
-        source = source._replace(labels={**source.labels, label: int(version)})
+        source = dataclasses.replace(source, labels={**source.labels, label: int(version)})
         try:
             wanted = source.wanted()
         except FileNotFoundError as error:
             fail(str(error))
         if int(version) not in wanted:
-            known = ", ".join(map(str, sorted(source._replace(newest=0).wanted(), reverse=True)))
+            every = dataclasses.replace(source, newest=0).wanted()
+            known = ", ".join(map(str, sorted(every, reverse=True)))
             fail(f"--label: {name} has no version {version}; it has {known}", ExitCode.USAGE)
         by_name[name] = source
     return list(by_name.values())
@@ -229,10 +256,27 @@ def _source(given: str, root: pathlib.Path) -> "ModelSource":
     return ModelSource(name or (own.parent.name if own.name == "serving" else own.name), path)
 
 
+def _bundle_source(given: str, root: pathlib.Path, engine: str, dtype: str | None) -> "ModelSource":
+    from firth.generation.engines import check_serving
+    from firth.serving.server.sources import BundleSource
+
+    with usage_errors(ValueError):
+        check_serving(engine)
+    name, named, path = given.partition("=")
+    if not named:
+        name, path = "", given
+    _, options = engine_options(path, root, engine, dtype)
+    own = pathlib.PurePath(os.path.abspath(path) if "://" not in path else path)
+    name = name or (own.parent.name if own.name == storage.BUNDLE_FOLDER else own.name)
+    del options["engine"]
+    return BundleSource(name, path, root=os.fspath(root), engine=engine, options=options)
+
+
 register = commands.registrar(
     "serve",
     _serve,
     "firth serve demo",
+    "firth serve gpt2_tiny --engine ctranslate2 --dtype int8",
     "firth serve demo translator=exports/t5 --port 8080 --grpc-port 8500",
     'curl http://127.0.0.1:8501/v1/models/demo:predict -d \'{"inputs": ["Return the [MASK]."]}\'',
 )

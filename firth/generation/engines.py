@@ -22,16 +22,18 @@ class Engine:
             `model_of(folder, **options)`, which returns a model with hidden states; loaded on first use.
         option: Name of the option for the type of the weights.
         file: Name of a file that only folders of this engine have; empty if it reads bundles alone.
+        serves: True if `firth serve --engine` writes with it; Keras models are exported instead.
     """
 
     module: str
     option: str
     file: str = ""
+    serves: bool = False
 
 
 ENGINES = {
     "keras": Engine("firth.generation.generator", "dtype"),
-    "ctranslate2": Engine("firth.interop.ctranslate2.generator", "quantization", "model.bin"),
+    "ctranslate2": Engine("firth.interop.ctranslate2.generator", "quantization", "model.bin", serves=True),
 }
 """The engines by their names; the first one reads bundles."""
 
@@ -52,6 +54,25 @@ def check_engine(engine: str) -> None:
     """Raises `ValueError` unless there is an engine of this name."""
     if engine not in ENGINES:
         raise ValueError(f"engine: there is no {engine!r}; {suggest(engine, ENGINES)}")
+
+
+def check_serving(engine: str) -> None:
+    """Raises `ValueError` unless a server writes texts with an engine of this name.
+
+    Example:
+
+    >>> check_serving("keras")
+    Traceback (most recent call last):
+        ...
+    ValueError: engine: a server has no 'keras', as a run's export answers without one; one of: ctranslate2
+    """
+    check_engine(engine)
+    if not ENGINES[engine].serves:
+        served = [name for name, each in ENGINES.items() if each.serves]
+        raise ValueError(
+            f"engine: a server has no {engine!r}, as a run's export answers without one; one of: "
+            f"{', '.join(served)}"
+        )
 
 
 def opened(making: str, engine: str, folder: str | os.PathLike[str], options: Mapping[str, Any]) -> Any:

@@ -120,6 +120,17 @@ class PromptFraming:
         characters = self._characters(words) if self.reads_words else None
         return FramedPrompt(ids, tuple(own), characters)
 
+    def of_ids(self, ids: Sequence[int]) -> FramedPrompt:
+        """Returns a prompt that is given as the model's tokens, with the special ones.
+
+        Raises:
+            ValueError: if the model reads words by their characters, which tokens do not have.
+        """
+        if self.reads_words:
+            raise ValueError("the model reads words by their characters: give texts")
+        own = ids[len(self.before) : len(ids) - len(self.after)]
+        return FramedPrompt(tuple(ids), tuple(own), None)
+
     def _characters(self, words: Sequence[bytes]) -> npt.NDArray[np.int32]:
         spelled = self.tokenizer.characters(tf.constant(words)).numpy()
         marks = [self.tokenizer.bos_characters] * len(self.before)
@@ -199,6 +210,10 @@ class TurnsFraming(PromptFraming):
                 )
             ids = self.chat.prompt(messages)
         return FramedPrompt(tuple(map(int, ids)), (), None)
+
+    def of_ids(self, ids: Sequence[int]) -> FramedPrompt:
+        """Returns a dialogue that is given as the model's tokens."""
+        return FramedPrompt(tuple(ids), (), None)
 
     def text(self, prompt: FramedPrompt, ids: Sequence[int]) -> bytes:
         """Returns the text of a reply, in UTF-8; it may end inside a character."""

@@ -75,11 +75,21 @@ class Generator(TextGenerator):
         """True if it can return the probabilities of a prompt's tokens."""
         return self.reader.predicts_prompt
 
-    def _shared(self, text: TextInProgress) -> Hashable:
+    def shared(self, text: TextInProgress) -> Hashable:
+        """Returns the key of texts that can be written together.
+
+        Args:
+            text: A text of which nothing is written yet.
+        """
         return (*text.request.sampler.fixed, text.request.constraint is None)
 
-    def _blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
-        """Writes texts whose samplers share a graph, and yields after each block of tokens."""
+    def blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
+        """Writes texts whose samplers share a graph, and yields after each block of tokens.
+
+        Args:
+            texts: The texts.
+            steps: Tokens of a block; None for the fastest number.
+        """
         prompts = self.framing.batch([each.prompt for each in texts])
         room = max(each.most for each in texts)
         controls = controls_of([each.request for each in texts], self.tokenizer)

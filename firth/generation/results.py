@@ -79,6 +79,20 @@ class TextInProgress:
         """Number of tokens that may still be written."""
         return self.most - len(self._ids)
 
+    @property
+    def ended(self) -> str:
+        """The reason for the end, as in `Generated`; empty while the text is written."""
+        return self._ended
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The tokens so far, the end among them."""
+        return self._ids
+
+    def leave(self) -> None:
+        """Ends the text, which nobody reads any more."""
+        self._ended = self._ended or STOP
+
     def take_prompt(self, scores: npt.NDArray[np.float32]) -> None:
         """Stores the probabilities of the prompt's tokens.
 

@@ -4,7 +4,7 @@ import abc
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from firth.generation.framing import PromptFraming
+from firth.generation.framing import FramedPrompt, PromptFraming
 from firth.generation.results import Generated, TextInProgress, TextStream
 from firth.recipes.generation.request import GenerationRequest
 
@@ -42,7 +42,7 @@ class TextGenerator(abc.ABC):
         texts = self._begun(prompts, requests, values)
         found: list[Generated | None] = [None] * len(texts)
         for group in self._groups(texts):
-            for _ in self._blocks([texts[each] for each in group]):
+            for _ in self.blocks([texts[each] for each in group]):
                 pass
             for each in group:
                 found[each] = texts[each].result()
@@ -82,7 +82,7 @@ class TextGenerator(abc.ABC):
             ValueError: as `generate` does, at once.
         """
         (text,) = self._begun([prompt], request, values)
-        return TextStream(text, self._blocks([text], steps=1))
+        return TextStream(text, self.blocks([text], steps=1))
 
     def check(self, request: GenerationRequest) -> None:
         """Raises an error if a request has a value that the model cannot honour.
@@ -102,15 +102,29 @@ class TextGenerator(abc.ABC):
         self, prompts: Sequence[Any], requests: Requests, values: Mapping[str, Any]
     ) -> list[TextInProgress]:
         asked = _requests(len(prompts), requests, values)
-        framed = self.framing.read(prompts) if len(prompts) else []
-        for request in asked:
+        return self.begun(self.framing.read(prompts) if len(prompts) else [], asked)
+
+    def begun(
+        self, prompts: Sequence[FramedPrompt], requests: Sequence[GenerationRequest]
+    ) -> list[TextInProgress]:
+        """Returns texts of which nothing is written yet.
+
+        Args:
+            prompts: Prompts as the model reads them.
+            requests: A request for each prompt.
+
+        Raises:
+            ValueError: as `generate` does.
+        """
+        for request in requests:
             self.check(request)
         rooms = [
-            self.framing.room(prompt) - self._ahead(request.sampler) for prompt, request in zip(framed, asked)
+            self.framing.room(prompt) - self._ahead(request.sampler)
+            for prompt, request in zip(prompts, requests)
         ]
         if min(rooms, default=1) < 1:
             raise ValueError(f"prompt {rooms.index(min(rooms))}: it leaves no place for a text")
-        return [TextInProgress(self.framing, *each) for each in zip(framed, asked, rooms, strict=True)]
+        return [TextInProgress(self.framing, *each) for each in zip(prompts, requests, rooms, strict=True)]
 
     def _ahead(self, sampler: Any) -> int:
         """Returns the number of places that a sampler reads after its last token but one."""
@@ -119,15 +133,19 @@ class TextGenerator(abc.ABC):
     def _groups(self, texts: Sequence[TextInProgress]) -> list[list[int]]:
         groups: dict[Hashable, list[int]] = {}
         for number, text in enumerate(texts):
-            groups.setdefault(self._shared(text), []).append(number)
+            groups.setdefault(self.shared(text), []).append(number)
         return list(groups.values())
 
     @abc.abstractmethod
-    def _shared(self, text: TextInProgress) -> Hashable:
-        """Returns the key of texts that can be written together."""
+    def shared(self, text: TextInProgress) -> Hashable:
+        """Returns the key of texts that can be written together.
+
+        Args:
+            text: A text of which nothing is written yet.
+        """
 
     @abc.abstractmethod
-    def _blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
+    def blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
         """Writes texts of one key, and yields after each block of tokens.
 
         Args:

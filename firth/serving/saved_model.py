@@ -348,7 +348,7 @@ def _description(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, 
     return {
         "recipe": json.loads(served.recipe.to_json()),
         "tokenizer_digest": served.tokenizer.digest,
-        "tokenizer": describe_tokenizer(served),
+        "tokenizer": describe_tokenizer(served.tokenizer, served.recipe),
         "row_length": served.row_length,
         "evaluation_sums": list(evaluation_sums(losses)) if _is_evaluated(served, unigram) else [],
         "versions": {"python": platform.python_version(), **versions},

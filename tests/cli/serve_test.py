@@ -6,11 +6,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import httpx
 import pytest
 
+from firth.cli import serve
+from tests.models.table import MODELS, TRAINED
 from tests.serving.slots.models import exported
 
 
@@ -48,6 +51,10 @@ def test_a_server_is_asked_and_ends_with_status_0_after_sigterm(made_once, tmp_p
         (("a=versions", "--label", "a:b=3", "--label", "a:b=5"), 2, "a has two versions b"),
         (("a=plain",), 1, "has no signatures"),
         (("empty", "--tls-key", "key.pem"), 1, "together"),
+        (("empty", "--dtype", "int8"), 2, "--dtype: only with --engine"),
+        (("empty", "--engine", "ctranslat"), 2, "did you mean ctranslate2?"),
+        (("empty", "--engine", "keras"), 2, "one of: ctranslate2"),
+        (("absent", "--engine", "ctranslate2"), 2, "named 'absent'"),
         (("empty", "--tls-key", "text.pem", "--tls-certificate", "text.pem"), 1, "text.pem"),
     ],
 )
@@ -64,6 +71,33 @@ def test_servers_that_cannot_start_name_the_reason_in_a_sentence(firth, tmp_path
     result = firth("serve", *arguments, "--port", "0")
     assert result.exit_code == code and named in result.output
     assert result.output.count("error: ") == 1 and "Traceback" not in result.output
+
+
+def test_bundles_are_served_by_an_engine_that_runs_them(firth, tmp_path, monkeypatch):
+    pytest.importorskip("ctranslate2")
+    from tests.interop.ctranslate2.exporting_test import written
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    bundles = {}
+    for name in ("causal_lm", "masked_lm", "prefix_lm"):
+        kind, objective = TRAINED[name]
+        _, bundles[name] = written(MODELS[kind], objective, tmp_path / name)
+    server = serve.start(
+        [f"tiny={bundles['causal_lm']}"], tmp_path, logs=False, engine="ctranslate2", dtype="int8", port=0
+    )
+    running = threading.Thread(target=server.run)
+    running.start()
+    asked = {"model": "tiny", "prompt": "a b", "max_tokens": 2}
+    found = httpx.post(f"{server.address}/v1/completions", json=asked).json()
+    server.stop()
+    running.join()
+    assert found["usage"]["completion_tokens"] in (1, 2) and found["choices"][0]["finish_reason"]
+    for name, named in (("masked_lm", "masked_lm writes no text"), ("prefix_lm", "cannot be expressed")):
+        result = firth("serve", bundles[name], "--engine", "ctranslate2", "--port", "0")
+        assert result.exit_code == 1 and named in result.output and result.output.count("error: ") == 1
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    result = firth("serve", bundles["causal_lm"], "--engine", "ctranslate2", "--port", "0")
+    assert result.exit_code == 1 and "firth[ctranslate2]" in result.output
 
 
 def test_packages_that_are_not_installed_are_named(firth, monkeypatch):

@@ -81,10 +81,21 @@ class CTranslate2Generator(TextGenerator):
         arguments_of(request)
         self._runtime.check(request)
 
-    def _shared(self, text: TextInProgress) -> Hashable:
+    def shared(self, text: TextInProgress) -> Hashable:
+        """Returns the key of texts that can be written together.
+
+        Args:
+            text: A text of which nothing is written yet.
+        """
         return (text.request.to_json(), text.most, self._runtime.length_that_counts(text))
 
-    def _blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
+    def blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
+        """Writes texts of one key, and yields after each block of tokens; see `TextGenerator`.
+
+        Args:
+            texts: The texts.
+            steps: Tokens of a block; None for the fastest number.
+        """
         request = texts[0].request
         if arguments_of(request)["beam_size"] > 1 or (steps is None and not request.stop):
             self._finish(texts, self._written(texts, None))
@@ -101,9 +112,12 @@ class CTranslate2Generator(TextGenerator):
             ids[row].append(step.token_id)
             self._take(looks[row], ids[row][self._runtime.forced(texts[row]) :])
             if not looks[row].has_ended:
-                self._take(texts[row], ids[row][self._runtime.forced(texts[row]) :])
+                # Its probabilities are known when all texts have ended.
+                is_known = step.is_last and not request.log_probabilities
+                own = ids[row][self._runtime.forced(texts[row]) :]
+                self._take(texts[row], own, ended=self._end_of(own) if is_known else RUNNING)
             arrived.put(True)
-            ended = [each.has_ended for each in looks]
+            ended = [one.has_ended or other.has_ended for one, other in zip(looks, texts)]
             return is_left.is_set() or self._runtime.may_stop(ended, row)
 
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -134,8 +148,10 @@ class CTranslate2Generator(TextGenerator):
         for text, row in zip(texts, rows, strict=True):
             if text.request.prompt_log_probabilities:
                 text.take_prompt(self._runtime.prompt_log_probabilities(text))
-            is_end = bool(row.ids) and row.ids[-1] == self.framing.end_id
-            self._take(text, row.ids, row.scores, AT_END if is_end else AT_LENGTH)
+            self._take(text, row.ids, row.scores, self._end_of(row.ids))
+
+    def _end_of(self, ids: Sequence[int]) -> int:
+        return AT_END if ids and ids[-1] == self.framing.end_id else AT_LENGTH
 
     def _take(
         self, text: TextInProgress, ids: list[int], scores: Scores | None = None, ended: int = RUNNING

@@ -189,7 +189,7 @@ class Models:
             digest = digest_of_files(path)
             self._set(name, VersionStatus(version, "LOADING"))
             try:
-                loaded = ModelVersion(name, version, path, self._settings, self._metrics)
+                loaded = source.load(version, path, self._settings, self._metrics)
             except Exception as error:
                 self._failed[name, version] = digest
                 self._set(name, VersionStatus(version, "END", 2, _sentence(path, error)))

@@ -7,16 +7,48 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, Protocol
 
 from firth.constraints.matcher import CompiledConstraint
 from firth.recipes.generation.constraints import Constraint
 from firth.serving.server.errors import RequestError
-from firth.serving.slots.batcher import ContinuousBatcher, SlotPrompt, SlotText
+from firth.serving.slots.batcher import SlotPrompt, SlotText
 
 Item = SlotText | Exception
 # Constraints that are compiled at a time, and that wait for it.
 _COMPILING, _WAITING = 2, 64
+
+
+class Compiler(Protocol):
+    """Compiles constraints for a model; `SlotConstraints` is one."""
+
+    def compiled(self, constraint: Constraint, finish: bool = False) -> CompiledConstraint:
+        """Returns a constraint as matchers of the model's tokens need it."""
+
+
+class Batcher(Protocol):
+    """Writes texts in slots; `ContinuousBatcher` is one, and its docstrings say what each method does."""
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """Facts of the slots, as `SlotSignatures.describe` gives them."""
+
+    @property
+    def constraints(self) -> Compiler:
+        """Constraints that were compiled for the model."""
+
+    @property
+    def free(self) -> int:
+        """Number of slots in which no text is written."""
+
+    def join(self, prompt: SlotPrompt) -> int:
+        """Lets a free slot read a prompt, and returns the number of its text."""
+
+    def step(self) -> list[SlotText]:
+        """Returns the texts that have a further token or an end."""
+
+    def end(self, number: int) -> None:
+        """Ends a text."""
 
 
 class SlotStream:
@@ -104,7 +136,7 @@ class SlotQueue:
 
     def __init__(
         self,
-        batcher: ContinuousBatcher,
+        batcher: Batcher,
         max_queued: int,
         on_token: Callable[[float, bool], None] = lambda seconds, is_first: None,
     ) -> None:
@@ -172,14 +204,6 @@ class SlotQueue:
     def _compiled(self, future: Future[CompiledConstraint]) -> None:
         with self._changed:
             self._compiling -= 1
-
-    def tokenize(self, text: str, max_new_tokens: int = 1) -> list[int]:
-        """Returns a text's tokens as `prefill` reads them, with the special ones."""
-        return [int(each) for each in self._batcher.tokenize(text, max_new_tokens)]
-
-    def detokenize(self, prompt_ids: Any, ids: Any) -> str:
-        """Returns the text of tokens that were written after a prompt."""
-        return self._batcher.detokenize(prompt_ids, ids)
 
     def close(self) -> None:
         """Writes what was taken to its end, and ends the thread."""

@@ -1,12 +1,20 @@
 """Places of the versions of a model on disk, and their states."""
 
+import dataclasses
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from firth import storage
+from firth.generation.engines import engine_of
+from firth.recipes.reading.bundles import locate_bundle
 from firth.serving.exported_model import SAVED_MODEL, NoModelError, is_version
+
+if TYPE_CHECKING:
+    from firth.serving.server.metrics import Metrics
+    from firth.serving.server.settings import ServerSettings
+    from firth.serving.server.versions import ModelVersion
 
 # As TF Serving names them.
 State = Literal["START", "LOADING", "AVAILABLE", "UNLOADING", "END"]
@@ -38,7 +46,8 @@ class VersionStatus(NamedTuple):
     error_message: str = ""
 
 
-class ModelSource(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class ModelSource:
     """A model and where its versions are.
 
     Attributes:
@@ -53,7 +62,7 @@ class ModelSource(NamedTuple):
     path: str
     versions: Sequence[int] = ()
     newest: int = 1
-    labels: Mapping[str, int] = {}
+    labels: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def wanted(self) -> dict[int, str]:
         """Returns the folders of the versions that are to be served, by version, as they are on disk now.
@@ -79,3 +88,56 @@ class ModelSource(NamedTuple):
             return {version: path for version, path in found.items() if version in self.versions}
         newest = sorted(found)[-self.newest :]
         return {version: found[version] for version in found if version in {*newest, *self.labels.values()}}
+
+    def load(self, version: int, path: str, settings: "ServerSettings", metrics: "Metrics") -> "ModelVersion":
+        """Loads a version.
+
+        Args:
+            version: Number of the version.
+            path: Its folder.
+            settings: Settings of the server.
+            metrics: Counts of batches and tokens.
+
+        Raises:
+            ValueError: if it cannot be served.
+        """
+        # TensorFlow takes seconds, and commands read the states without it.
+        from firth.serving.server.saved_model_version import SavedModelVersion
+
+        return SavedModelVersion(self.name, version, path, settings, metrics)
+
+
+@dataclasses.dataclass(frozen=True)
+class BundleSource(ModelSource):
+    """The bundle of a run or of an imported model, or a folder of an engine's own, which the engine runs.
+
+    Attributes:
+        root: Folder of all runs, where `path` may be the name of one.
+        engine: Name of the engine.
+        options: Its options, such as `quantization`.
+    """
+
+    root: str = ""
+    engine: str = ""
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def wanted(self) -> dict[int, str]:
+        """Returns the folder of the bundle, by the number of the model that its run has trained, or by 1.
+
+        Raises:
+            NoModelError: if there is no bundle.
+        """
+        try:
+            is_own = engine_of(self.path) == self.engine
+            path = self.path if is_own else locate_bundle(self.path, self.root)
+        except ValueError as error:
+            raise NoModelError(str(error)) from None
+        trained = os.path.basename(os.path.dirname(path))
+        found = {int(trained) if is_version(trained) else 1: path}
+        return {version: path for version, path in found.items() if version in (self.versions or found)}
+
+    def load(self, version: int, path: str, settings: "ServerSettings", metrics: "Metrics") -> "ModelVersion":
+        """Loads a bundle; see the base."""
+        from firth.serving.server.bundles.version import BundleVersion
+
+        return BundleVersion(self.name, version, path, settings, metrics, self.engine, self.options)

@@ -72,6 +72,17 @@ class SlotText(NamedTuple):
     top: tuple[tuple[tuple[int, float], ...], ...] = ()
     complete: bool | None = None
 
+    @property
+    def written(self) -> int:
+        """Number of tokens that were written, the end among them.
+
+        Example:
+
+        >>> SlotText(0, ids=(5, 6), ended="end").written, SlotText(0, ids=(5, 6), ended="length").written
+        (3, 2)
+        """
+        return len(self.ids) + (self.ended == END)
+
 
 class _Held(NamedTuple):
     ids: npt.NDArray[np.int32]

@@ -19,23 +19,19 @@ from firth.generation.controls import mask_words
 from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
 from firth.generation.slots import Slots, SlotWriter, joined, padded
-from firth.generation.texts_in_graph import read_prompts, written_texts
 from firth.generation.writer import RUNNING
 from firth.recipes.run.fit import slot_sequences
 from firth.serving.continuation import PARAMETERS, check_values, controls_of_values
 from firth.serving.served_model import Served
 from firth.serving.signature import Output, TensorSignature, check
 from firth.serving.slots.requests import BIASES, GREATEST_BIAS
+from firth.serving.slots.texts import TEXT_SIGNATURES, SlotTexts
 
 Function = Callable[..., dict[str, tf.Tensor]]
 Bind = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-_LENGTHS = Output("number of tokens", "int32")
-_IDS = ("batch", "tokens")
-
-
-class SlotSignatures:
+class SlotSignatures(SlotTexts):
     """The signatures of a model that writes in slots, and the tensors that it keeps between requests.
 
     Attributes:
@@ -49,7 +45,7 @@ class SlotSignatures:
         self._count, self._rows = recipe.export.slots, recipe.tokenizer.vocabulary_size
         self._top = recipe.export.top_log_probabilities
         self._descriptions = slot_descriptions(self._count, mask_words(self._rows), self._top)
-        self._framing = framing_of(recipe, served.tokenizer)
+        super().__init__(framing_of(recipe, served.tokenizer))
         reader = reader_of(served.model, served.tokenizer, self._framing.start)
         self._writer = SlotWriter(reader, self._framing)
         begun = tf.function(bind(self._writer.begun), autograph=False).get_concrete_function(
@@ -206,48 +202,6 @@ class SlotSignatures:
             found["top_log_probabilities"] = tf.where(is_written, likeliest.values, 0.0)
         return found
 
-    def tokenize(self, text: tf.Tensor, max_new_tokens: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Returns texts as `prefill` reads them.
-
-        Args:
-            text: Texts, string [batch]; dialogues as JSON for a model that learned dialogues.
-            max_new_tokens: Most tokens to write after each, int32 [batch]: a text that is too long is cut so
-                that there is room for so many, or for half a row. A dialogue that is too long loses its
-                oldest turns.
-
-        Returns:
-            ids: int32 [batch, tokens], padded.
-            length: int32 [batch], tokens of each text with its special ones.
-            truncated: bool [batch], whether the text was cut.
-
-        Raises (when run):
-            tf.errors.InvalidArgumentError: for a text that is not a dialogue, if the model learned dialogues.
-        """
-        read = read_prompts(self._framing, text, max_new_tokens)
-        return {"ids": read.prompts.ids, "length": read.prompts.lengths, "truncated": read.truncated}
-
-    def detokenize(
-        self, prompt_ids: tf.Tensor, prompt_length: tf.Tensor, ids: tf.Tensor, length: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
-        """Returns the texts of tokens that were written after prompts.
-
-        Args:
-            prompt_ids: Tokens that `prefill` read, int32 [batch, tokens], padded.
-            prompt_length: Number of them, int32 [batch].
-            ids: Tokens that `step` wrote, without the end, int32 [batch, tokens], padded.
-            length: Number of them, int32 [batch].
-
-        Returns:
-            generated: string [batch], in UTF-8; what is no character, as where one has begun, is U+FFFD.
-        """
-        framing = self._framing
-        own = prompt_ids[:, len(framing.before) :]
-        count = tf.maximum(prompt_length - len(framing.before) - len(framing.after), 0)
-        prompts, written = (
-            tf.RaggedTensor.from_tensor(each, lengths=sizes) for each, sizes in ((own, count), (ids, length))
-        )
-        return {"generated": written_texts(framing, prompts, written)}
-
 
 class KeptTensor(tf.saved_model.experimental.TrackableResource):
     """A variable that starts at zero when a model is loaded, and takes no room in its checkpoint."""
@@ -342,30 +296,5 @@ def slot_descriptions(count: int | str, words: int | str, top: int | str) -> dic
                 **(likeliest if top else {}),
             },
         ),
-        "tokenize": TensorSignature(
-            "Gives texts as `prefill` reads them.",
-            {
-                "text": Output(
-                    "text to continue; for a model that learned dialogues one as JSON, a list of messages "
-                    "with `role` and `content`, the last of the user",
-                    "string",
-                ),
-                "max_new_tokens": Output("most tokens to write, for which a long text is cut", "int32"),
-            },
-            {
-                "ids": Output("tokens with special ones, padded", "int32", _IDS),
-                "length": _LENGTHS,
-                "truncated": Output("whether the text was cut", "bool"),
-            },
-        ),
-        "detokenize": TensorSignature(
-            "Gives the texts of tokens that were written.",
-            {
-                "prompt_ids": Output("tokens that `prefill` read, padded", "int32", _IDS),
-                "prompt_length": _LENGTHS,
-                "ids": Output("tokens that `step` wrote, without the end, padded", "int32", _IDS),
-                "length": _LENGTHS,
-            },
-            {"generated": Output("text, in UTF-8", "string")},
-        ),
+        **TEXT_SIGNATURES,
     }

@@ -3,13 +3,17 @@
 from typing import Any
 
 from firth.generation.framing import framing_of
-from firth.serving.served_model import Served
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers.chat import Chat, ChatTemplateError
 from firth.tokenizers.chat_program import jinja_program
 
 
-def describe_tokenizer(served: Served) -> dict[str, Any]:
+def describe_tokenizer(tokenizer: Any, recipe: RunRecipe) -> dict[str, Any]:
     """Returns the description of a model's tokenizer, fit for JSON.
+
+    Args:
+        tokenizer: The tokenizer.
+        recipe: Recipe of the run.
 
     Returns:
         kind: Name of its type.
@@ -18,14 +22,13 @@ def describe_tokenizer(served: Served) -> dict[str, Any]:
         before, after: Ids of the pieces around each prompt of a model that writes; empty for others.
         chat_template: Its chat template as a program in Jinja; None if it has none.
     """
-    tokenizer: Any = served.tokenizer
-    goal: Any = served.recipe.goal
+    goal: Any = recipe.goal
     writes = bool(goal.text_end) and not getattr(goal, "pair", False)
-    framing = framing_of(served.recipe, tokenizer) if writes else None
+    framing = framing_of(recipe, tokenizer) if writes else None
     # Tokenizers of words have none of the roles.
     specials = getattr(tokenizer, "specials", None)
     return {
-        "kind": served.recipe.tokenizer.kind,
+        "kind": recipe.tokenizer.kind,
         "special_pieces": {str(tokenizer.id_to_token(each)): int(each) for each in tokenizer.special_ids},
         "roles": {} if specials is None else dict(specials.by_role),
         "before": [] if framing is None else list(framing.before),

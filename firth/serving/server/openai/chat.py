@@ -27,7 +27,7 @@ from firth.serving.server.openai.log_probabilities import (
     written_tokens,
 )
 from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, stops_of
-from firth.serving.server.openai.slots import check_room, check_top, reads_dialogues, slots_of
+from firth.serving.server.openai.slots import check_room, check_scores, check_top, reads_dialogues, slots_of
 from firth.serving.server.openai.writing import SoFar, finished, slot_prompts, writing
 from firth.serving.server.pieces import Pieces
 from firth.serving.server.versions import ModelVersion
@@ -186,6 +186,8 @@ async def chat_completions(request: Request, models: Models) -> Response:
             body.structured_outputs, body.response_format, "response_format", body.stop
         )
         prompt = prompt._replace(constraint=await compiled(slots_of(version), held_to))
+        if body.logprobs:
+            check_scores(slots_of(version).described, "logprobs")
         check_top(slots_of(version).described, body.top_logprobs or 0, "top_logprobs")
         if body.stream:
             return EventStream(await Started.of(_events(body, prompt, held.pop_all())), "[DONE]")
@@ -228,7 +230,7 @@ async def _whole(body: ChatBody, prompt: ChatPrompt) -> dict[str, Any]:
         }
         for each in found
     ]
-    written = sum(len(each.slot.log_probabilities) for each in found)
+    written = sum(each.slot.written for each in found)
     return {**_head(body, "chat.completion"), "choices": choices, "usage": _usage(prompt, written)}
 
 
@@ -290,6 +292,6 @@ async def _events(
                 if each.finish_reason:
                     rest = scores if tokens and not each.fresh else None
                     yield event(each.choice, {}, rest, each.finish_reason)
-                    written += len(each.slot.log_probabilities)
+                    written += each.slot.written
         if has_usage:
             yield "", {**head, "choices": [], "usage": _usage(prompt, written)}

@@ -26,7 +26,7 @@ from firth.serving.server.openai.log_probabilities import (
     written_tokens,
 )
 from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, stops_of
-from firth.serving.server.openai.slots import check_room, check_top, reads_dialogues, slots_of
+from firth.serving.server.openai.slots import check_room, check_scores, check_top, reads_dialogues, slots_of
 from firth.serving.server.openai.writing import (
     SoFar,
     finished,
@@ -130,6 +130,10 @@ async def _asked(body: CompletionBody, version: ModelVersion) -> _Asked:
     constraint = await compiled(slots, held)
     pieces = Pieces(version)
     prompts, texts = await _prompts(body, version, pieces)
+    if body.logprobs is not None:
+        check_scores(slots.described, "logprobs")
+    if (body.best_of or 1) > (body.n or 1):
+        check_scores(slots.described, "best_of")
     check_top(slots.described, body.logprobs or 0, "logprobs")
     echoed: list[list[NamedToken]] = [[] for _ in prompts]
     if body.echo and body.logprobs is not None:
@@ -190,7 +194,7 @@ async def _whole(asked: _Asked) -> dict[str, Any]:
         for place in range(asked.choices):
             written = best[place] if best else None
             made.append(await _choice(asked, number, number * asked.choices + place, written))
-    written_count = sum(len(each.slot.log_probabilities) for each in found)
+    written_count = sum(each.slot.written for each in found)
     return {**_head(asked), "choices": made, "usage": _usage(asked, written_count)}
 
 
@@ -255,7 +259,7 @@ async def _events(asked: _Asked, held: contextlib.ExitStack) -> AsyncGenerator[E
                 first, size = sent.get(each.choice, (0, 0))
                 prompt = each.choice // asked.choices
                 tokens = certain(await _tokens(asked, prompt, each, first), each, size)
-                written += len(each.slot.log_probabilities) if each.finish_reason else 0
+                written += each.slot.written if each.finish_reason else 0
                 offset = len(asked.texts[prompt]) + size
                 yield event(_made(asked, each.choice, each.fresh, tokens, offset, each.finish_reason))
                 sent[each.choice] = (first + len(tokens), size + sum(len(token.text) for token in tokens))

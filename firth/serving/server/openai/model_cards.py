@@ -4,17 +4,15 @@ from typing import Any
 
 from starlette.requests import Request
 
-from firth import storage
 from firth.serving.server.versions import ModelVersion
 
 
 def model_card(version: ModelVersion) -> dict[str, Any]:
     """Returns a model as OpenAI's API lists it."""
-    _, changed = storage.stamp_of(f"{version.path}/saved_model.pb")
     return {
         "id": version.name,
         "object": "model",
-        "created": changed // 10**9,
+        "created": version.changed,
         "owned_by": "firth",
     }
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 import pydantic
 
+from firth.serving.continuation import PARAMETERS
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body
 from firth.serving.server.openai.constraints import StructuredOutputs
@@ -105,18 +106,23 @@ class Sampled(Body):
             value = getattr(self, name)
             if value is None:
                 continue
-            if name not in described:
-                raise RequestError(f"{name}: the slots of {self.model} have no such parameter", 400, name)
-            found[name] = value
-        if self.min_tokens is not None:
-            if _LEAST not in described:
-                raise RequestError(
-                    f"min_tokens: the slots of {self.model} have no such parameter", 400, "min_tokens"
-                )
+            if self._has(described, name, value, name):
+                found[name] = value
+        if self.min_tokens is not None and self._has(described, _LEAST, self.min_tokens, "min_tokens"):
             found[_LEAST] = self.min_tokens
         if found.get("top_k") == -1:
             found["top_k"] = 0
         return {"temperature": _TEMPERATURE, **found}
+
+    def _has(self, described: Mapping[str, Any], name: str, value: float, given_as: str) -> bool:
+        """Returns whether a model has a parameter; of others the default alone is accepted."""
+        if name not in described and value != PARAMETERS[name].default:
+            raise RequestError(
+                f"{given_as}: {self.model} has no such parameter; it has {', '.join(described)}",
+                400,
+                given_as,
+            )
+        return name in described
 
     def biases(self, described: Mapping[str, Any]) -> dict[int, float]:
         """Returns the biases of tokens by their ids.

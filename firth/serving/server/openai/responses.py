@@ -195,7 +195,7 @@ def _response(asked: _Asked, found: SoFar | None) -> dict[str, Any]:
     """Returns the whole answer; without output while it is being written."""
     body, is_full = asked.body, found is not None and found.finish_reason == "length"
     status = "in_progress" if found is None else "incomplete" if is_full else "completed"
-    read, written = len(asked.prompt.ids), 0 if found is None else len(found.slot.log_probabilities)
+    read, written = len(asked.prompt.ids), 0 if found is None else found.slot.written
     usage = {
         "input_tokens": read,
         "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},

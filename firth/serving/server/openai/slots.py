@@ -68,6 +68,24 @@ def check_top(described: Mapping[str, Any], wanted: int, parameter: str) -> None
         )
 
 
+def check_scores(described: Mapping[str, Any], parameter: str) -> None:
+    """Passes if texts come with the log-probabilities of their tokens.
+
+    Args:
+        described: Description of the slots.
+        parameter: Name of the parameter that needs them.
+
+    Raises:
+        RequestError: 400 if they do not.
+    """
+    if not described.get("log_probabilities", True):
+        raise RequestError(
+            f"{parameter}: the engine of this model gives no log-probabilities; an export with slots does",
+            400,
+            parameter,
+        )
+
+
 def reads_dialogues(described: Mapping[str, Any]) -> bool:
     """Returns whether prompts of slots are dialogues.
 

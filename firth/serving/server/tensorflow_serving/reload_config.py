@@ -1,5 +1,6 @@
 """Models that a server answers for, changed by a request while it runs."""
 
+import dataclasses
 import os
 from typing import Any
 
@@ -64,7 +65,7 @@ def _source(config: Any, served: dict[str, ModelSource], models: Models) -> Mode
         raise RequestError(
             f"{config.name}: model_platform {config.model_platform} is not {_PLATFORM}", 400, "model_platform"
         )
-    source = source._replace(**_versions(config), labels=dict(config.version_labels))
+    source = dataclasses.replace(source, **_versions(config), labels=dict(config.version_labels))
     loaded = [each.version for each in models.status(config.name) if each.state == "AVAILABLE"]
     for label, version in source.labels.items():
         if version not in loaded:

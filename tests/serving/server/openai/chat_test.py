@@ -28,7 +28,8 @@ class TalkingModels:
     def __init__(self, generator):
         served = served_by(generator)
         batcher = batcher_op_by_op(served)
-        described = {"slots": batcher.described, "tokenizer": describe_tokenizer(served), "signatures": {}}
+        tokenizer = describe_tokenizer(served.tokenizer, served.recipe)
+        described = {"slots": batcher.described, "tokenizer": tokenizer, "signatures": {}}
 
         def submit(name, inputs):
             future = Future()
