@@ -23,7 +23,7 @@ from firth.recipes.tasks.task import Task
 from firth.scores import Collected, Interval, Score, compute, compute_interval, score_of, sliced
 from firth.scores.bootstrap import RESAMPLES
 from firth.scores.inputs import label_type
-from firth.scores.score_table import PROBABILITIES, SCORED_ANSWERS
+from firth.scores.score_table import CONSTRAINED, PROBABILITIES, SCORED_ANSWERS
 
 # The slice of the whole split.
 OVERALL = "overall"
@@ -51,6 +51,8 @@ class Records:
             summaries.
         copies: Each record with its whole text as the answer; empty where a headline is of summaries, or
             where the text is not an answer.
+        constrained: Each record with the text that was written under the constraint of the task; empty for a
+            task without one.
     """
 
     examples: list[Collected] = dataclasses.field(default_factory=list)
@@ -60,6 +62,7 @@ class Records:
     found: set[str] = dataclasses.field(default_factory=set)
     lead: list[Collected] = dataclasses.field(default_factory=list)
     copies: list[Collected] = dataclasses.field(default_factory=list)
+    constrained: list[Collected] = dataclasses.field(default_factory=list)
 
     def add(self, others: "Records") -> None:
         """Adds records."""
@@ -70,23 +73,31 @@ class Records:
         self.found |= others.found
         self.lead.extend(others.lead)
         self.copies.extend(others.copies)
+        self.constrained.extend(others.constrained)
 
     @property
     def clean(self) -> "Records":
         """The records that no corpus was found to hold."""
-        examples, probable, scored = (
+        examples, probable, scored, constrained = (
             [each for each in part if each.id not in self.found]
-            for part in (self.examples, self.probable, self.scored)
+            for part in (self.examples, self.probable, self.scored, self.constrained)
         )
-        return Records(examples, probable, scored)
+        return Records(examples, probable, scored, constrained=constrained)
 
     def of_source(self, source: str) -> "Records":
         """Returns the records of one source."""
-        examples, probable, scored, lead, copies = (
+        examples, probable, scored, lead, copies, constrained = (
             [each for each in part if each.source == source]
-            for part in (self.examples, self.probable, self.scored, self.lead, self.copies)
+            for part in (
+                self.examples,
+                self.probable,
+                self.scored,
+                self.lead,
+                self.copies,
+                self.constrained,
+            )
         )
-        return Records(examples, probable, scored, self.broken, self.found, lead, copies)
+        return Records(examples, probable, scored, self.broken, self.found, lead, copies, constrained)
 
     def of_score(self, name: str) -> "Records":
         """Returns the records that a score is of: those of the source that its name begins with, or all."""
@@ -95,7 +106,11 @@ class Records:
 
     def of(self, score: Score) -> Sequence[Collected]:
         """Returns the examples that a score is made of."""
-        own = {PROBABILITIES: self.probable, SCORED_ANSWERS: self.scored}
+        own = {
+            PROBABILITIES: self.probable,
+            SCORED_ANSWERS: self.scored,
+            CONSTRAINED: self.constrained,
+        }
         return own.get(score.inputs, self.examples)
 
 

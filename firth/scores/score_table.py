@@ -42,6 +42,7 @@ from firth.scores.no_answer import (
 )
 from firth.scores.replies import reply_probability, reply_probability_of_places
 from firth.scores.rouge import rouge_functions
+from firth.scores.schema_validity import is_schema_valid, schema_signature, schema_valid
 from firth.scores.vectors import (
     cosine_spearman,
     cosine_spearman_of_places,
@@ -187,6 +188,10 @@ SCORED_ANSWERS = Inputs(
 )
 TAGS = Inputs("tags", "tags of the words of a sentence", "tags of the same words", right=_same)
 TEXTS = Inputs("texts", "one text, or several right ones", "text", right=_first)
+WRITTEN = Inputs("written texts", "any value, which is not read", "text")
+CONSTRAINED = Inputs(
+    "constrained texts", "any value, which is not read", "text that was written under a constraint"
+)
 PROBABILITIES = Inputs("probabilities", "place of the right class", "probabilities of all classes")
 REPLIES = Inputs(
     "reply pieces",
@@ -220,6 +225,14 @@ def _held_out(title: str, function: OfAll, of_places: Callable[..., OfPlaces]) -
 def _rouge(variant: str, title: str) -> Score:
     function, of_one = rouge_functions(variant)
     return Score(title, function, TEXTS, _SHARE, "rouge-score", of_one=of_one, of_summaries=True)
+
+
+def _schema_valid(title: str, inputs: Inputs) -> Score:
+    return Score(
+        *(title, schema_valid, inputs, _SHARE, "jsonschema"),
+        of_one=is_schema_valid,
+        signature_of=schema_signature,
+    )
 
 
 SCORES: dict[str, Score] = {
@@ -282,6 +295,10 @@ SCORES: dict[str, Score] = {
     "rouge_2": _rouge("rouge_2", "ROUGE-2"),
     "rouge_l": _rouge("rouge_l", "ROUGE-L"),
     "rouge_lsum": _rouge("rouge_lsum", "ROUGE-Lsum"),
+    "schema_valid": _schema_valid("JSON that is valid by the schema", WRITTEN),
+    "schema_valid_constrained": _schema_valid(
+        "JSON that is valid by the schema, written under it", CONSTRAINED
+    ),
     "reply_probability": Score(
         "Probability of a reply's pieces, geometric mean",
         reply_probability,

@@ -4,6 +4,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
+from firth.constraints.matcher import ConstraintError
+from firth.constraints.validity import read_schema
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.types import suggest_kind
 from firth.recipes.run.adapting import AdaptingRecipe
@@ -69,9 +73,10 @@ def read_for(recipe: AdaptingT) -> tuple[AdaptingT, LabelledData]:
 
     Raises:
         ValueError: as `with_labels` does, also of the data to evaluate on; for a chat template that asks for
-            pieces which the base's tokenizer lacks.
+            pieces which the base's tokenizer lacks; for a `task.schema` that its texts cannot be held to.
     """
     check_template(recipe)
+    check_schema(recipe)
     if recipe.task.tasks_by_source:
         recipe = with_labels(recipe)
     checked_scores(recipe.task)
@@ -93,6 +98,33 @@ def check_template(recipe: AdaptingRecipe) -> None:
         Chat(apply_template(tokenizer, recipe.task))
     except ChatTemplateError as error:
         raise ValueError(f"task.template: {error}") from None
+
+
+def check_schema(recipe: AdaptingRecipe) -> None:
+    """Checks that the base's vocabulary can write texts of the length of targets by the task's schema."""
+    task: Any = recipe.task
+    if task.text_schema is None:
+        return
+    from firth.constraints.compiling import schema_automaton
+    from firth.constraints.token_bytes import TokenBytes
+    from firth.constraints.validity import read_schema
+    from firth.tokenizers import load_tokenizer
+
+    tokenizer = load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER))
+    rows = np.arange(recipe.tokenizer.vocabulary_size)
+    may_write = (rows < tokenizer.vocabulary_size()) & ~np.isin(rows, tokenizer.special_ids)
+    (end,) = (getattr(tokenizer, f"{role}_id") for role in task.form.target_after)
+    try:
+        tokens = TokenBytes.of(tokenizer, may_write, end)
+        least = schema_automaton(read_schema(task.text_schema), tokens).least_tokens
+    except ConstraintError as error:
+        raise ValueError(f"task.schema: {error}") from None
+    most = task.target_room(recipe.sequences) + 1
+    if most < least:
+        raise ValueError(
+            f"task.schema: a text that is valid by it has at least {least} tokens, and task.target_tokens "
+            f"leaves {most}"
+        )
 
 
 def target_sentences(recipe: AdaptingRecipe, found: LabelledData) -> list[str]:
@@ -168,10 +200,20 @@ def _filled(task: Any, data: Any, found: LabelledData | None = None) -> Any:
         found = found or read_to_train(data, task)
         targets = [task.texts_of(record.label) for record in found.splits[TRAIN].records]
         filled["bleu_tokenizer"] = fitting_tokenizer(targets)
+    if isinstance(task.text_schema, str):
+        # The file may be elsewhere when the model is scored.
+        filled["schema"] = _schema_of(task.text_schema)
     if not filled:
         return task
     stated = {name: getattr(task, name) for name in task.model_fields_set}
     return type(task)(**{**stated, **filled})
+
+
+def _schema_of(path: str) -> Any:
+    try:
+        return read_schema(path)
+    except ConstraintError as error:
+        raise ValueError(f"task.schema: {error}") from None
 
 
 def task_of_format(name: str) -> dict[str, Any]:

@@ -161,7 +161,7 @@ class TextToTextTask(WritingFunction):
     def baselines(
         cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str
     ) -> dict[str, list[Collected]]:
-        """Returns the records of a row with an answer that is taken from their texts."""
+        """Returns the records of a row with answers from their texts, and those written under a schema."""
         places = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
         known = [json.loads(outputs[names.RECORD_DETAILS][place]) for place in places]
         answered = list(zip(cls.collected(config, outputs, source), known, strict=True))
@@ -169,7 +169,14 @@ class TextToTextTask(WritingFunction):
         def taken(key: str) -> list[Collected]:
             return [dataclasses.replace(each, prediction=of[key]) for each, of in answered if key in of]
 
-        return {"lead": taken("lead"), "copies": taken("copy")}
+        found = {"lead": taken("lead"), "copies": taken("copy")}
+        if names.RECORD_CONSTRAINED_TEXTS in outputs:
+            texts = outputs[names.RECORD_CONSTRAINED_TEXTS][places]
+            found["constrained"] = [
+                dataclasses.replace(each, prediction=text.decode("utf-8", "replace"))
+                for (each, _), text in zip(answered, texts, strict=True)
+            ]
+        return found
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:

@@ -70,6 +70,17 @@ def test_scores_of_summaries_stand_next_to_their_baseline():
     assert found["rouge_1"] == pytest.approx(1 / 3)
 
 
+def test_the_scores_by_a_schema_are_of_free_texts_and_of_constrained_ones():
+    task = TextToText(scores=("exact_match",), schema={"type": "integer"})
+    assert task.score_names == ("exact_match", "schema_valid", "schema_valid_constrained")
+    free, held = ({"a": "1", "b": "one", "c": "", "d": "4"}, {"a": "1", "b": "2", "c": "3", "d": "4"})
+    examples, constrained = ([Collected(each, "4", of[each]) for each in of] for of in (free, held))
+    found = record_scores(task, Records(examples, constrained=constrained, found={"a", "b"}))
+    values = [found[name] for name in task.score_names]
+    assert values == [0.25, 0.5, 1.0] and found["schema_valid_low"] < 0.5 < found["schema_valid_high"]
+    assert [found[f"{name}[subset=clean]"] for name in task.score_names] == [0.5, 0.5, 1.0]
+
+
 def test_records_are_counted_in_all_and_in_each_slice():
     made = records(["no", "yes", "yes"], ["no", "no", "yes"])
     made.examples = [

@@ -15,6 +15,7 @@ from firth.models import save_model
 from firth.recipes import load_recipe
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from tests.exported_model import RECIPE, VOCABULARY, make_served
+from tests.reports.pages import words_of
 
 WORDS = ("the", "word", "sat", "on", "mat", "keeps", "company", "you", "shall", "know", "cat")
 OPTIONS = (
@@ -67,6 +68,24 @@ def test_a_csv_becomes_a_served_model_that_writes(folder, kind, label, signature
     asked = run(folder, "predict", f"base_{kind}", signature, "the mat cat", "you shall", "--json")
     answers = [json.loads(line) for line in asked.stdout.splitlines()]
     assert len(answers) == 2, asked.output
+
+
+@pytest.mark.repeated
+def test_the_report_has_the_validity_of_free_texts_and_of_constrained_ones(folder):
+    """A number of words has one digit, which is all that the base's vocabulary can write of JSON."""
+    (folder / "count.json").write_text(json.dumps({"enum": [2, 3, 4, 5]}))
+    named = ("--name=by_schema", "--set=task.schema=count.json", "--set=epochs=1")
+    columns = ("--train", "texts.csv", "--label", "words")
+    result = run(folder, "finetune", "base", "--task", "text_to_text", *columns, *OPTIONS, *named)
+    assert result.exit_code == 0, result.output
+    place = folder / "firth-runs" / "by_schema"
+    found = json.loads((place / "run.json").read_text())["evaluation"]["overall"]
+    assert 0.0 <= found["schema_valid"] < found["schema_valid_constrained"] == 1.0
+    assert "schema_valid_constrained: 1.000 (1.000 to 1.000)" in " ".join(result.output.split())
+    page = words_of((place / "report.html").read_text())
+    assert " schema_valid_constrained 1 1 1 " in page and " schema_valid 0" in page
+    asked = run(folder, "generate", "by_schema", "the mat cat", "--schema", "count.json", "--finish")
+    assert asked.exit_code == 0 and asked.stdout.split()[-1] in ("2", "3", "4", "5"), asked.output
 
 
 @pytest.mark.repeated

@@ -78,6 +78,13 @@ def test_each_data_set_brings_its_classes_and_its_scores(data):
     assert task_from_json(task.to_json()) == task
 
 
+def test_only_a_task_of_its_own_has_a_schema_and_only_such_a_task_is_scored_by_one():
+    with pytest.raises(ValueError, match=r"tasks\.news\.schema"):
+        TextTasks(tasks={"news": TextToText(schema={"type": "integer"})})
+    with pytest.raises(ValueError, match=r"schema_valid.*task\.schema"):
+        TextToText(scores=("schema_valid",))
+
+
 def test_records_are_texts_with_their_prefixes_and_texts_to_write(data):
     found = read_labelled_data(data, with_labels(recipe_of(data)).task)
     records = {each.id: each for split in found.splits.values() for each in split.records}

@@ -1,6 +1,7 @@
 """Records whose answer is written: as rows, as Features, and as a served model answers them."""
 
 import functools
+import json
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.forms import BARTTextForm, PrefixForm, T5Form
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
+from firth.recipes.tokenizers.tokenizer import BytePairTokenizerConfig
 from firth.recipes.training.evaluation import TaskEvaluation
 from firth.scores.rouge import lead
 from firth.scores.score_table import SCORES
@@ -23,6 +25,7 @@ from firth.serving.signatures import text_signatures
 from firth.tasks import TASKS
 from firth.tasks.readers import LabelledRecord
 from firth.tasks.task_rows import pack_records
+from firth.tokenizers import BytePairTokenizer, count_byte_words, train_byte_pairs
 from tests.exported_model import RECIPE, make_served
 from tests.generation.cases import eagerly
 
@@ -158,6 +161,34 @@ def test_the_records_of_rows_are_answered_and_scored_as_raw_texts_are(preset, ki
     if "rouge_l" in task.scores:
         baseline = SCORES["rouge_l"].function(expected, [lead(each) for each in TEXTS])
         assert found["rouge_l[baseline=lead_3]"] == pytest.approx(baseline)
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+
+@eagerly()
+def test_a_schema_is_scored_of_free_texts_and_of_those_that_it_holds():
+    """Of random weights, of which no free text is valid."""
+    pieces = train_byte_pairs(count_byte_words([*TEXTS, '{"a": 12}']), 280, 1, 16)
+    tokenizer, plain = BytePairTokenizer(pieces), served("t5_tiny", "text", schema=SCHEMA).recipe
+    config = BytePairTokenizerConfig(vocabulary_size=tokenizer.vocabulary_size())
+    recipe = plain.model_copy(update={"tokenizer": config})
+    made = Served(build_model(recipe), tokenizer, recipe)
+    rows = rows_of(made, WRITING["text"][2])
+    outputs = evaluator(made, np.zeros(config.vocabulary_size, "float32"))(
+        tf.constant([row.to_example() for row in rows])
+    )
+    scored = ScoreRecords(_KEY, made.task.to_json())
+    records = scored.create_accumulator()
+    for place, row in enumerate(rows):
+        answers = {name: each[place].numpy() for name, each in outputs.items()}
+        details = {names.RECORD_DETAILS: np.array(row.details, object)}
+        records = scored.add_input(records, _Element({**answers, **details}))
+    assert len(records.examples) == 3 and records.of_source("s").constrained == records.constrained
+    assert [json.loads(each.prediction).keys() for each in records.constrained] == [{"a"}] * 3
+    found = scored.extract_output(records)[_KEY]
+    assert (found["schema_valid"], found["schema_valid_constrained"]) == (0.0, 1.0)
+    assert found["schema_valid_high"] == 0.0 and found["schema_valid_constrained[length=0-16]"] == 1.0
 
 
 class _Element:

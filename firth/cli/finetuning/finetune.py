@@ -269,9 +269,9 @@ def run_seeds(recipe: "AdaptingRecipe", seeds: int, root: pathlib.Path, options:
         named = dataclasses.replace(options, name=folder)
         results[seed] = run_in_own_process(execution.execute, local.finetune, of_seed, root, named)
     metrics = {seed: overall(result.evaluation) for seed, result in results.items()}
-    scores = scores_of_seeds(metrics, recipe.task.scores)
+    scores = scores_of_seeds(metrics, recipe.task.score_names)
     of_clean = {seed: result.evaluation.get(CLEAN, {}) for seed, result in results.items()}
-    clean = scores_of_seeds(of_clean, recipe.task.scores)
+    clean = scores_of_seeds(of_clean, recipe.task.score_names)
     kept = root / f"{start}_seeds" / SEEDS_FILE
     runs = {str(seed): str(result.run_dir) for seed, result in results.items()}
     of_records = {"scores": scores, **({"clean": clean} if clean else {})}

@@ -158,6 +158,11 @@ class Task(Goal):
         """The scores that it is compared by: the first one, of several tasks the first of each."""
         return self.score_names[:1]
 
+    @property
+    def text_schema(self) -> str | Mapping[str, Any] | None:
+        """The JSON Schema, or its file, that the texts which it writes are scored by; here none."""
+        return None
+
     def targets_of(self, texts: Mapping[str, Any], label: Any) -> Sequence[str]:
         """Returns the texts that a model learns to write of a record: here none."""
         return ()

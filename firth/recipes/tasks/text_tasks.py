@@ -52,6 +52,8 @@ class TextTasks(WritingTask):
     @pydantic.model_validator(mode="after")
     def _what_is_shared_is_said_once(self) -> "TextTasks":
         for source, task in self.tasks.items():
+            if task.text_schema is not None:
+                raise ValueError(f"tasks.{source}.schema: only a run of one task scores texts by a schema")
             for name in _SHARED:
                 value, usual = getattr(task, name), type(task).model_fields[name].default
                 if value not in (usual, getattr(self, name)):

@@ -1,6 +1,7 @@
 """Tasks whose answer is a text that the model writes, or that it finds probable."""
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -23,6 +24,10 @@ BleuTokenizer = Literal[
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)", re.ASCII)
 _SPACES = " \t\n\v\f\r"
 Count = Annotated[int, pydantic.Field(ge=1)]
+# The score of the texts that are written freely by a schema, and that of those written under it.
+SCHEMA_SCORES = ("schema_valid", "schema_valid_constrained")
+# Pydantic's deprecated method of the same name as a key of `TextToText` is used nowhere.
+warnings.filterwarnings("ignore", 'Field name "schema" in "TextToText"', UserWarning)
 
 
 class WritingTask(Task):
@@ -173,7 +178,7 @@ class TextToText(WritingTask):
     label_type: ClassVar[str] = "text"
     label_recurs: ClassVar[bool] = False
     answers_in_texts: ClassVar[bool] = True
-    scored_as: ClassVar[tuple[str, ...]] = ("texts",)
+    scored_as: ClassVar[tuple[str, ...]] = ("texts", "written texts")
     signature: ClassVar[str] = "generate"
 
     other_names: ClassVar[tuple[str, ...]] = (
@@ -194,10 +199,32 @@ class TextToText(WritingTask):
     """Tokenizer of sacrebleu for the score `bleu`. Empty for the one that fits the script of the targets:
     `13a`, `zh` for Chinese, and `char` for other scripts without spaces between words. `ja-mecab` and
     `ko-mecab` need packages, `flores101` and `flores200` a model that sacrebleu has downloaded."""
+    schema: str | Mapping[str, Any] | None = None  # type: ignore[assignment]
+    """JSON Schema (draft 2020-12) of the texts, or its file. The held-out records are then also scored by the
+    share of texts that are valid by it: `schema_valid` of the texts that the model writes freely, and
+    `schema_valid_constrained` of those that it writes under the schema. Keywords that no automaton has are
+    refused. The schema does not change what is learned, nor what `generate` serves."""
+
+    @pydantic.model_validator(mode="after")
+    def _validity_needs_a_schema(self) -> "TextToText":
+        if self.schema is None and (named := [each for each in SCHEMA_SCORES if each in self.scores]):
+            raise ValueError(f"scores: {named[0]} needs task.schema, which texts are valid by")
+        return self
+
+    @property
+    def text_schema(self) -> str | Mapping[str, Any] | None:
+        """The JSON Schema, or its file, that the texts which it writes are scored by; None for none."""
+        return self.schema
+
+    @property
+    def score_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names of its scores, the headline first; with a schema, those by it among them."""
+        return self.scores if self.schema is None else tuple(dict.fromkeys((*self.scores, *SCHEMA_SCORES)))
 
     def score_options(self, name: str) -> dict[str, Any]:
-        """Returns the options of a score: of BLEU, its tokenizer, if it is known."""
-        return {"tokenize": self.bleu_tokenizer} if name == BLEU and self.bleu_tokenizer else {}
+        """Returns the options of a score: of BLEU its tokenizer, if it is known, of validity the schema."""
+        options = {BLEU: {"tokenize": self.bleu_tokenizer} if self.bleu_tokenizer else {}}
+        return options.get(name, {"schema": self.schema} if name in SCHEMA_SCORES else {})
 
     def text_of(self, label: Any) -> str:
         """Returns the first right text."""

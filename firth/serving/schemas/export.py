@@ -15,6 +15,7 @@ from firth.constraints.compiling import compile_constraint
 from firth.constraints.matcher import ConstraintError
 from firth.constraints.token_automaton import TokenAutomaton
 from firth.constraints.token_bytes import SINGLE_BYTES, TokenBytes
+from firth.constraints.validity import validator_of
 from firth.lazy import import_extra
 from firth.recipes.generation.constraints import JsonSchema
 from firth.serving.exported_model import FOLDER
@@ -94,9 +95,7 @@ def check_automaton(automaton: Automaton, schema: Any) -> int:
         ConstraintError: for the first text that is not valid by one of them.
     """
     (library,) = import_extra(ConstraintError, "structured", "jsonschema")
-    validator = library.Draft202012Validator(
-        schema, format_checker=library.Draft202012Validator.FORMAT_CHECKER
-    )
+    validator = validator_of(schema)
     # Of white space and formats both engines have the same notions.
     matchers = compile_constraint(JsonSchema(json_schema=schema), SINGLE_BYTES)
     texts = list(_texts(automaton))

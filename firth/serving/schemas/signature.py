@@ -2,27 +2,20 @@
 
 import dataclasses
 import functools
-import json
-from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
 
-from firth import storage
-from firth.constraints.automaton import build_automaton, constraint_regex
-from firth.constraints.schemas import parse_schema
-from firth.constraints.token_automaton import TokenAutomaton, build_token_automaton
+from firth.constraints.compiling import schema_automaton
+from firth.constraints.token_automaton import TokenAutomaton
 from firth.constraints.token_bytes import TokenBytes
+from firth.constraints.validity import read_schema
 from firth.generation.automaton_writer import AutomatonWriter
 from firth.generation.framing import framing_of
-from firth.recipes.generation.constraints import JsonSchema
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving import continuation
 from firth.serving.served_model import Served
 from firth.serving.signature import Signature
-
-# Automata that a process keeps; one is asked for several times during an export.
-_KEPT = 16
 
 
 def offer_schemas(recipe: RunRecipe) -> dict[str, Signature]:
@@ -88,10 +81,7 @@ def read_schemas(recipe: RunRecipe) -> dict[str, Any]:
     Raises:
         ConstraintError: for a file that cannot be read or holds no JSON.
     """
-    return {
-        name: each if isinstance(each, Mapping) else parse_schema(storage.read_text(each), each)
-        for name, each in recipe.export.schemas.items()
-    }
+    return {name: read_schema(each) for name, each in recipe.export.schemas.items()}
 
 
 def automaton_of(served: Served, name: str) -> TokenAutomaton:
@@ -103,10 +93,4 @@ def automaton_of(served: Served, name: str) -> TokenAutomaton:
     """
     framing = framing_of(served.recipe, served.tokenizer)
     tokens = TokenBytes.of(served.tokenizer, framing.may_write, framing.end_id)
-    return _automaton(json.dumps(read_schemas(served.recipe)[name]), tokens)
-
-
-@functools.lru_cache(_KEPT)
-def _automaton(schema: str, tokens: TokenBytes) -> TokenAutomaton:
-    expression = constraint_regex(JsonSchema(json_schema=json.loads(schema)))
-    return build_token_automaton(build_automaton(expression), tokens)
+    return schema_automaton(read_schemas(served.recipe)[name], tokens)

@@ -1,13 +1,17 @@
 """Answers of tasks whose model writes text, or finds texts probable: to inputs, and to records of rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from firth import features as names
+from firth.constraints.compiling import schema_automaton
+from firth.constraints.token_bytes import TokenBytes
+from firth.constraints.validity import read_schema
 from firth.generation import Prompts, ReadRows, TokenReader, Writer, last_states, reader_of
+from firth.generation.automaton_writer import AutomatonWriter
 from firth.generation.controls import neutral_controls
 from firth.generation.sampling import likeliest
 from firth.generation.writer import AT_END
@@ -72,7 +76,10 @@ class WrittenTexts(NamedTuple):
 
 
 def write(
-    served: Served, inputs: tf.RaggedTensor, facts: Mapping[str, tf.Tensor] | None = None
+    served: Served,
+    inputs: tf.RaggedTensor,
+    facts: Mapping[str, tf.Tensor] | None = None,
+    schema: Any = None,
 ) -> tuple[tf.Tensor, WrittenTexts]:
     """Returns the text that the model writes after each input, string [batch], and its tokens.
 
@@ -81,6 +88,7 @@ def write(
     Args:
         inputs: Tokens with special ones, ragged int32 [batch, (tokens)].
         facts: What else the model reads of each text, by name: tensors [batch, ...].
+        schema: JSON Schema that the texts are valid by; None for free texts.
     """
     form = served.task.form
     most = served.task.target_room(served.recipe.sequences) + len(form.target_after)
@@ -90,17 +98,21 @@ def write(
         Prompts.of(inputs, served.tokenizer.pad_id, facts),
         served.special_ids(form.target_after)[0],
         most,
+        schema,
     )
     return served.tokenizer.detokenize(texts.ids), texts
 
 
 def write_likeliest(
-    served: Served, reader: TokenReader, prompts: Prompts, end: int, most: int
+    served: Served, reader: TokenReader, prompts: Prompts, end: int, most: int, schema: Any = None
 ) -> WrittenTexts:
     """Returns the continuations of prompts, the likeliest token at each place."""
     may_write = served.proposable()
     may_write[end] = True
-    writer = Writer(reader, end, may_write, likeliest)
+    writer: Any = Writer(reader, end, may_write, likeliest)
+    if schema is not None:
+        tokens = TokenBytes.of(served.tokenizer, may_write, end)
+        writer = AutomatonWriter(writer, schema_automaton(schema, tokens))
     controls = neutral_controls(tf.shape(prompts.lengths)[0], most)
     writing, _ = writer.start(prompts, controls, most)
     found = writer.texts(writer.go_on(writing, controls, most))
@@ -151,7 +163,11 @@ def _log_probability(
 
 def _written_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) -> Tensors:
     texts, written = write(served, inputs, facts)
-    return {names.RECORD_TEXTS: texts, names.RECORD_PREDICTIONS: written.log_probability}
+    answers = {names.RECORD_TEXTS: texts, names.RECORD_PREDICTIONS: written.log_probability}
+    schema = read_schema(served.task.text_schema)
+    if schema is not None:
+        answers[names.RECORD_CONSTRAINED_TEXTS], _ = write(served, inputs, facts, schema)
+    return answers
 
 
 def _label_words_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) -> Tensors:
@@ -173,6 +189,8 @@ def answer_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
         record_weights: float32 [batch, max_documents], 0 where there is no record.
         record_lengths: int32 [batch, max_documents], tokens of the input.
         record_texts: string [batch, max_documents], what was written; not of `label_words`.
+        record_constrained_texts: string [batch, max_documents], what was written under the task's schema; of
+            tasks with one alone.
         record_predictions: float32 [batch, max_documents], log probability of what was written; of
             `label_words` the probabilities of the classes, [batch, max_documents, classes].
     """

@@ -259,3 +259,27 @@ def test_targets_that_are_cut_or_cannot_be_written_are_said_before_anything_runs
     write(tmp_path, "a.csv", f"text,label\n{rows}x,यह\ny,है\nz,film\n")
     refused = finetune(*options, "--set=validation.unknown_targets=0.01", base="writer", exit_code=2)
     assert refused.recipe is None and "validation.unknown_targets" in refused.output
+
+
+@pytest.mark.parametrize(("schema", "said"), [
+    ('{"enum": [1, 22]}', ""),
+    ('{"enum": [1, 22', "order.json:1: it is no JSON"),
+    ('{"type": "integer", "minimum": 3}', "#/minimum"),
+    ('{"type": "array", "items": {"enum": [1]}}', "no piece with b'['"),
+    ('{"enum": [1234567]}', "has at least 8 tokens, and task.target_tokens leaves 6"),
+    (None, "order.json: "),
+])  # fmt: skip
+def test_a_schema_becomes_a_part_of_the_recipe_or_is_refused_before_anything_runs(
+    finetune, tmp_path, schema, said
+):
+    write_writer(tmp_path / "firth-runs" / "writer" / "bundle")
+    write(tmp_path, "a.csv", "text,label\n" + "".join(f"text {n},{n}\n" for n in range(9)))
+    if schema is not None:
+        write(tmp_path, "order.json", schema)
+    options = ("--task", "text_to_text", "--train", "a.csv", "--set=task.target_tokens=6")
+    ran = finetune(*options, "--set=task.schema=order.json", base="writer", exit_code=2 if said else 0)
+    if said:
+        assert "task.schema: " in ran.output and said in " ".join(ran.output.split())
+    else:
+        assert ran.recipe.task.schema == json.loads(schema)
+        assert ran.recipe.task.score_names[-2:] == ("schema_valid", "schema_valid_constrained")
