@@ -52,7 +52,13 @@ class ConstrainedBatch:
         constraints: Constraints of the model.
         texts: Texts of the batch.
         beside: Number of texts that are written side by side for each.
+
+    Attributes:
+        forced: Tokens of each row that alone may come, int32 [batch, most], and their number, int32 [batch],
+            after `force`.
     """
+
+    forced: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 
     def __init__(self, constraints: Constraints, texts: Sequence[TextInProgress], beside: int) -> None:
         self._texts, self._end_id = texts, constraints.tokens.end_id
@@ -89,25 +95,25 @@ class ConstrainedBatch:
             ]
         )
 
-    def force(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    def force(self) -> None:
         """Takes the tokens of each text that alone may come, and makes the masks of the tokens after them.
 
         Works for one text a row. The end is not among them.
-
-        Returns:
-            The tokens, int32 [batch, most], and their number in each row, int32 [batch].
         """
         # The last token of a text is not read, so that no row has fewer places than are read.
         left = min((each.left - 1 for each in self._texts if not each.has_ended), default=0)
         forced = [
-            self._forced(row, min(left, _MOST_FORCED)) if self._first[row] and not text.has_ended else []
-            for row, text in enumerate(self._texts)
+            self._forced(row, min(left, _MOST_FORCED)) if self._is_held(row) else []
+            for row in range(len(self._texts))
         ]
         counts = np.array([*map(len, forced)], np.int32)
         tokens = np.zeros([len(forced), counts.max(initial=0)], np.int32)
         for row, own in enumerate(forced):
             tokens[row, : len(own)] = own
-        return tokens, counts
+        self.forced = tokens, counts
+
+    def _is_held(self, row: int) -> bool:
+        return self._first[row] is not None and not self._texts[row].has_ended
 
     def _forced(self, row: int, most: int) -> list[int]:
         ((ids, matcher),) = self._known[row].items()
@@ -127,6 +133,57 @@ class ConstrainedBatch:
             found.append(token)
         self._known[row] = {ids: matcher}
         return found
+
+    def guess(
+        self, tokens: npt.NDArray[np.int32]
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Returns guesses with the masks of their places, if all guesses before each place are kept.
+
+        Works for one text a row. Where one token alone may come, it is the guess.
+
+        Args:
+            tokens: Guessed tokens, int32 [batch, guesses].
+
+        Returns:
+            The guesses, int32 [batch, guesses], the masks of their places and of the token after them, int32
+            [batch, guesses + 1, words], and the most tokens that a text may get, int32 [batch]: no token may
+            come after the last of them.
+        """
+        tokens, (batch, count) = tokens.copy(), tokens.shape
+        # Places after a guess that may not come are not read.
+        masks = np.full([batch, count + 1, self._words.shape[2]], -1, np.int32)
+        most = np.full(batch, count + 1, np.int32)
+        for row in range(batch):
+            if self._is_held(row):
+                masks[row, 0] = self._words[row, 0]
+                most[row] = self._guessed(row, tokens[row], masks[row])
+        return tokens, masks, most
+
+    def _guessed(self, row: int, tokens: npt.NDArray[np.int32], masks: npt.NDArray[np.int32]) -> int:
+        ((ids, matcher),) = self._known[row].items()
+        most, accepted = len(masks), 0
+        for place in range(len(tokens)):
+            only = only_token(masks[place])
+            token = tokens[place] = tokens[place] if only is None else only
+            is_let_through = masks[place, token // 32] >> token % 32 & 1
+            if matcher is None or token == self._end_id or not is_let_through:
+                break
+            try:
+                matcher.accept(int(token))
+            except ConstraintError:
+                most = place + 1
+                break
+            accepted += 1
+            fill_masks([matcher], masks[place + 1 : place + 2])
+            if not masks[place + 1].any():
+                masks[place + 1], most = -1, place + 1
+                break
+        if matcher is not None:
+            try:
+                matcher.take_back(accepted)
+            except ConstraintError:
+                self._known[row] = {ids: None}
+        return most
 
     def is_stuck(self, row: int) -> bool:
         """Returns true if a text is not complete and no token may come next."""
@@ -155,14 +212,14 @@ class ConstrainedBatch:
     def _continued(
         before: dict[tuple[int, ...], Matcher | None], ids: tuple[int, ...], is_alone: bool
     ) -> Matcher | None:
-        if ids in before:
-            return before[ids]
-        parent = before[ids[:-1]]
-        if parent is None:
-            return None
+        known = next(size for size in range(len(ids), -1, -1) if ids[:size] in before)
+        parent = before[ids[:known]]
+        if parent is None or known == len(ids):
+            return parent
         matcher = parent if is_alone else parent.copy()
         try:
-            matcher.accept(ids[-1])
+            for token in ids[known:]:
+                matcher.accept(token)
         except ConstraintError:
             # It cannot be followed within the limits, and no token may come next.
             return None

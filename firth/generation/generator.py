@@ -98,12 +98,11 @@ class Generator(TextGenerator):
         if texts[0].request.constraint is not None:
             held = ConstrainedBatch(self._constraints, texts, sampler.beside)
             controls = controls._replace(mask=tf.constant(held.mask))
-        decoding, start, go_on, read_forced = self._functions(sampler, prompts, controls, room)
-        forced: Any = ()
+        functions = self._functions(sampler, prompts, controls, room)
+        decoding, start = functions.decoding, functions.start
         writing, scores = start(prompts, controls, tf.constant(any(each.scores_prompt for each in texts)))
         looks = any(each.request.stop for each in texts)
-        # A mask is that of the next token alone.
-        steps = 1 if held else steps or (_BETWEEN_LOOKS if looks else room)
+        steps = steps or (_BETWEEN_LOOKS if looks else room)
         for row, text in enumerate(texts):
             text.take_prompt(scores[row].numpy())
         while True:
@@ -112,7 +111,8 @@ class Generator(TextGenerator):
                 text.take(tf.nest.map_structure(operator.itemgetter(row), written))
             if held is not None:
                 held.follow(*(each.numpy() for each in decoding.unfinished(writing)))
-                forced = held.force() if decoding.reads_forced else ()
+                if decoding.reads_forced:
+                    held.force()
                 controls = controls._replace(mask=tf.constant(held.mask))
                 for row, text in enumerate(texts):
                     text.end_stuck(held.is_stuck(row))
@@ -120,38 +120,62 @@ class Generator(TextGenerator):
             if all(text.has_ended for text in texts):
                 return
             writing = decoding.with_ended(writing, tf.constant([text.has_ended for text in texts]))
-            if forced and forced[1].any():
-                writing = read_forced(writing, controls, *map(tf.constant, forced))
+            if held is None:
+                writing = functions.go_on(writing, controls, tf.constant(steps))
             else:
-                writing = go_on(writing, controls, tf.constant(steps))
+                writing = functions.step(writing, controls, held)
 
-    def _functions(
-        self, sampler: Any, prompts: Prompts, controls: Controls, room: int
-    ) -> tuple[Any, "_Graph", "_Graph", "_Graph"]:
-        """Returns the decoding of a sampler, and its graphs for such prompts, and texts up to some length.
-
-        The graphs start texts, continue them, and continue them by forced tokens.
-        """
+    def _functions(self, sampler: Any, prompts: Prompts, controls: Controls, room: int) -> "_Functions":
+        """Returns the decoding of a sampler, and its graphs for such prompts, and texts up to some length."""
         room = 1 << (room - 1).bit_length()
         single = prompts.ids.shape[0] == 1
         sizes = (prompts.ids.shape[1], controls.biases.shape[1], *controls.mask.shape[1:])
         key = (*sampler.fixed, single, *sizes, room)
         if key not in self._made:
-            decoding = self._decoding(sampler, is_free=not controls.mask.shape[2])
+            decoding = self._decoding(sampler)
 
             def start(prompts: Prompts, controls: Controls, scores: tf.Tensor) -> tuple[Any, tf.Tensor]:
                 writing, states = decoding.start(prompts, controls, room)
                 return writing, prompt_log_probabilities(self.reader, prompts, states, scores)
 
-            # The number of forced tokens differs from step to step.
-            read_forced = _Graph(decoding.read_forced, single, of_any_size=(2,))
-            self._made[key] = (decoding, _Graph(start, single), _Graph(decoding.go_on, single), read_forced)
-        return self._made[key]
+            self._made[key] = _Functions(decoding, start, single)
+        made: _Functions = self._made[key]
+        return made
 
-    def _decoding(self, sampler: Any, is_free: bool) -> Any:
-        """Returns the decoder of a sampler, for texts with constraints or free ones; see `SAMPLERS`."""
+    def _decoding(self, sampler: Any) -> Any:
+        """Returns the decoder of a sampler; see `SAMPLERS`."""
         framing = self.framing
         return SAMPLERS[sampler.kind](self.reader, framing.end_id, framing.may_write, sampler)
+
+
+class _Functions:
+    """A decoder and its graphs, each compiled for its first call.
+
+    Args:
+        decoding: The decoder.
+        start: Function that starts texts.
+        single: True for one row.
+    """
+
+    def __init__(self, decoding: Any, start: Callable[..., Any], single: bool) -> None:
+        self.decoding = decoding
+        self.start, self.go_on = _Graph(start, single), _Graph(decoding.go_on, single)
+        if decoding.reads_forced:
+            # The number of forced tokens differs from step to step.
+            self._read_forced = _Graph(decoding.read_forced, single, of_any_size=(2,))
+        if decoding.guesses:
+            self._guess, self._check = _Graph(decoding.guess, single), _Graph(decoding.check, single)
+
+    def step(self, writing: Any, controls: Controls, held: ConstrainedBatch) -> Any:
+        """Writes a token of each row under its constraint, and others with it where that takes one call."""
+        if self.decoding.guesses:
+            guesses, offered = self._guess(writing, controls)
+            tokens, masks, most = held.guess(guesses.numpy())
+            controls = controls._replace(mask=tf.constant(masks))
+            return self._check(writing, controls, tf.constant(tokens), offered, tf.constant(most))
+        if self.decoding.reads_forced and held.forced[1].any():
+            return self._read_forced(writing, controls, *map(tf.constant, held.forced))
+        return self.go_on(writing, controls, tf.constant(1))
 
 
 class _Graph:

@@ -43,6 +43,15 @@ class Proposer(Protocol):
             vocabulary], and the new state.
         """
 
+    def read(self, known: Any, writing: Writing, tokens: tf.Tensor) -> Any:
+        """Returns the state that `propose` would return with other guesses than its own.
+
+        Args:
+            known: State that `begin` or `keep` returned.
+            writing: Texts so far.
+            tokens: The guesses, int32 [batch, count].
+        """
+
     def keep(self, known: Any, before: Any, gained: tf.Tensor) -> Any:
         """Returns the state after some of the guesses were kept.
 
@@ -114,6 +123,17 @@ class DraftProposer:
         offered = tf.reshape(tf.transpose(found[1].stack(), [1, 0, 2]), [batch, steps, size])
         return guessed[:, : self.count], offered[:, : self.count], rows
 
+    def read(self, known: ReadRows, writing: Writing, tokens: tf.Tensor) -> ReadRows:
+        """Reads other guesses than its own; see `Proposer`.
+
+        Args:
+            known: Rows that it has read: all but the token written last.
+            writing: Texts so far.
+            tokens: The guesses, int32 [batch, count].
+        """
+        read = tf.concat([writing.token[:, tf.newaxis], tokens], axis=1)
+        return self._reader.read(read, known.standing(writing.ended != RUNNING))[1]
+
     def keep(self, known: ReadRows, before: ReadRows, gained: tf.Tensor) -> ReadRows:
         """Goes back to the last token that was kept; see `Proposer`.
 
@@ -163,6 +183,16 @@ class LookupProposer:
             _joined(ids, lengths, writing.ids), lengths + writing.count, self.count, self._longest
         )
         return tokens, tf.one_hot(tokens, self._vocabulary), known
+
+    def read(self, known: Any, writing: Writing, tokens: tf.Tensor) -> Any:
+        """Returns the prompts; see `Proposer`.
+
+        Args:
+            known: Prompts and their lengths.
+            writing: Not read.
+            tokens: Not read.
+        """
+        return known
 
     def keep(self, known: Any, before: Any, gained: tf.Tensor) -> Any:
         """Returns the prompts; see `Proposer`.

@@ -50,6 +50,7 @@ class SpeculativeWriter(WritingDecoder[Speculating]):
 
     def __init__(self, reader: TokenReader, writer: Writer, proposer: Proposer) -> None:
         self._reader, self._writer, self._proposer = reader, writer, proposer
+        self.guesses = proposer.count
 
     def start(self, prompts: Prompts, controls: Controls, room: Any) -> tuple[Speculating, tf.Tensor]:
         """Reads the prompts and writes the first token of each row.
@@ -72,8 +73,55 @@ class SpeculativeWriter(WritingDecoder[Speculating]):
             speculating: Texts so far.
             controls: Values that each row requests.
         """
-        writing, count = speculating.writing, self._proposer.count
-        tokens, offered, known = self._proposer.propose(speculating.known, writing, controls)
+        tokens, offered, known = self._proposer.propose(speculating.known, speculating.writing, controls)
+        return self._checked(speculating, controls, tokens, offered, known, self.guesses + 1)
+
+    def guess(self, speculating: Speculating, controls: Controls) -> tuple[tf.Tensor, tf.Tensor]:
+        """Guesses tokens of each row, and `check` keeps or refuses them; together they are a step.
+
+        Args:
+            speculating: Texts so far.
+            controls: Values that each row requests. The mask is not read, since guesses may break it.
+
+        Returns:
+            Tokens, int32 [batch, guesses], and the distribution that each was drawn from, float32 [batch,
+            guesses, vocabulary].
+        """
+        free = controls._replace(mask=controls.mask[:, :, :0])
+        tokens, offered, _ = self._proposer.propose(speculating.known, speculating.writing, free)
+        return tokens, offered
+
+    def check(
+        self,
+        speculating: Speculating,
+        controls: Controls,
+        tokens: tf.Tensor,
+        offered: tf.Tensor,
+        most: tf.Tensor,
+    ) -> Speculating:
+        """Writes one or more tokens of each row that has not ended: guesses that it keeps, and a token more.
+
+        Args:
+            speculating: Texts so far.
+            controls: Values that each row requests, with the masks of the places of all guesses and of the
+                token after them, int32 [batch, guesses + 1, words].
+            tokens: Guesses, of `guess` or others, int32 [batch, guesses].
+            offered: Distributions that `guess` returned with its own.
+            most: Most tokens that each row gets, int32 [batch].
+        """
+        known = self._proposer.read(speculating.known, speculating.writing, tokens)
+        return self._checked(speculating, controls, tokens, offered, known, most)
+
+    def _checked(
+        self,
+        speculating: Speculating,
+        controls: Controls,
+        tokens: tf.Tensor,
+        offered: tf.Tensor,
+        known: Any,
+        most: Any,
+    ) -> Speculating:
+        writing, count = speculating.writing, self.guesses
         before = writing.rows.standing(writing.ended != RUNNING)
         read = tf.concat([writing.token[:, tf.newaxis], tokens], axis=1)
         states, rows = self._reader.read(read, before)
@@ -85,7 +133,8 @@ class SpeculativeWriter(WritingDecoder[Speculating]):
         made = writing
         for place in range(count + 1):
             own = tf.where(place < kept, tokens[:, place], after) if place < count else after
-            made = self._writer.extended(made, own, logits[:, place], controls, place <= kept)
+            is_new = (place <= kept) & (place < most)
+            made = self._writer.extended(made, own, logits[:, place], controls, is_new)
         gained = made.count - writing.count
         made = made._replace(rows=rows._replace(lengths=before.lengths + gained))
         return Speculating(made, self._proposer.keep(known, speculating.known, gained))
@@ -94,13 +143,15 @@ class SpeculativeWriter(WritingDecoder[Speculating]):
         self, logits: tf.Tensor, tokens: tf.Tensor, writing: Writing, controls: Controls
     ) -> tf.Tensor:
         """Returns the distribution of each place, if all guesses before it are kept."""
-        places, size = self._proposer.count + 1, logits.shape[2]
+        places, size = self.guesses + 1, logits.shape[2]
         # The text at each place includes the guesses before it.
         seen, everywhere = [writing.seen], tf.ones_like(writing.token, tf.bool)
         for place in range(places - 1):
             seen.append(seen[-1].with_token(tokens[:, place], everywhere))
         joined = tf.nest.map_structure(_in_rows, *seen)
         each = controls.taken(tf.repeat(tf.range(tf.shape(tokens)[0]), places))
+        if (words := controls.mask.shape[2]) != 0:
+            each = each._replace(mask=tf.reshape(controls.mask, [-1, 1, words]))
         proposed = self._writer.proposed(tf.reshape(logits, [-1, size]), each, joined)
         return tf.reshape(tf.nn.softmax(filtered(proposed, each)), [-1, places, size])
 
@@ -153,6 +204,9 @@ class SpeculativeGenerator(Generator):
     of the generator. The last `tokens` places of a model's rows are for guesses, so a text that would have
     filled the row is shorter by as many tokens.
 
+    Under a constraint, each guess has the mask after the guesses before it, and is refused where it may not
+    come; where one token alone may come, it is the guess.
+
     Args:
         target: Generator whose texts are wanted.
         draft: Generator of a smaller model with the same tokenizer, which guesses; None to guess the tokens
@@ -189,10 +243,7 @@ class SpeculativeGenerator(Generator):
     def _ahead(self, sampler: Any) -> int:
         return self._tokens
 
-    def _decoding(self, sampler: Any, is_free: bool) -> Any:
-        if not is_free:
-            # The mask of a guess depends on the guesses before it, which only the graph knows.
-            return super()._decoding(sampler, is_free)
+    def _decoding(self, sampler: Any) -> Any:
         if not sampler.speculates:
             raise ValueError(f"the sampler {sampler.kind} cannot use guesses; greedy and sample can")
         framing = self.framing

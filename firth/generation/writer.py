@@ -92,9 +92,11 @@ class Decoder(Generic[State]):
 
     Attributes:
         reads_forced: True if it has `read_forced`, which reads tokens that a constraint forces in one call.
+        guesses: Number of tokens that it guesses in a step, by its `guess` and `check`; 0 if it does not.
     """
 
     reads_forced = False
+    guesses = 0
 
     def step(self, state: State, controls: Controls) -> State:
         """Writes the next token or tokens of each row that has not ended.
@@ -121,17 +123,6 @@ class Decoder(Generic[State]):
             return (number < steps) & tf.reduce_any(state.ended == RUNNING)
 
         return tf.while_loop(continues, body, (tf.constant(0), state))[1]
-
-    def read_forced(self, state: State, controls: Controls, tokens: tf.Tensor, counts: tf.Tensor) -> State:
-        """Writes the tokens that a constraint forces, and one more token of each row that has not ended.
-
-        Args:
-            state: Texts so far.
-            controls: Values that each row requests, with the mask of the token after the forced ones.
-            tokens: Forced tokens without the end, fewer than any row may still write, int32 [batch, most].
-            counts: Number of them in each row, int32 [batch].
-        """
-        raise NotImplementedError
 
     def with_ended(self, state: State, rows: tf.Tensor) -> State:
         """Returns the texts after the caller has ended some of them.

@@ -61,6 +61,20 @@ def generator_of(name: str, layers: int = 1) -> Generator:
     return Generator(made, tokenizer, recipe)
 
 
+class CountingReader:
+    """A model's reader that counts its calls."""
+
+    def __init__(self, reader):
+        self._reader, self.calls = reader, 0
+
+    def __getattr__(self, name):
+        return getattr(self._reader, name)
+
+    def read(self, tokens, rows):
+        self.calls += 1
+        return self._reader.read(tokens, rows)
+
+
 # Values of the request of the n-th prompt, by the kind of its sampler.
 OF_SAMPLERS = {
     "greedy": lambda number: {"repetition_penalty": 1.2, "no_repeat_ngram_size": 2, "min_new_tokens": 2},

@@ -87,8 +87,8 @@ def test_one_graph_serves_all_prompts_of_a_bucket():
         generator.generate(prompts, max_new_tokens=6)
     traces = [
         graph._compiled.experimental_get_tracing_count()
-        for key, (_, *graphs) in generator._made.items()
-        for graph in graphs
+        for functions in generator._made.values()
+        for graph in (functions.start, functions.go_on)
         if graph._compiled is not None
     ]
     # Those that ran op by op have no trace.

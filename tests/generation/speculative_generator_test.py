@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from firth.generation import Generator, SpeculativeGenerator
-from tests.generation.cases import eagerly, generator_of
+from firth.recipes.generation.request import GenerationRequest
+from tests.generation.cases import CountingReader, eagerly, generator_of
 
 PROMPTS = ["the fox the fox", "a cat jumps over the dog", "dogs"]
 
@@ -57,11 +58,52 @@ def test_greedy_texts_are_those_of_the_model_alone(name, guesses, in_graph):
         np.testing.assert_allclose(one.log_probabilities, plain.log_probabilities[: len(one.ids)], atol=2e-5)
 
 
+HELD = [
+    {"regex": "(the|a) (lazy )?dog( runs| jumps)? over the (fox|cat)", "presence_penalty": 2.0},
+    {"regex": "(the |fox |dog ){2,9}", "no_repeat_ngram_size": 2},
+    {"choices": ["cat", "dog runs"]},
+    {"grammar": "start: /(the|a|in)( the| cat| a| dog| fox){2} runs overx/"},
+    {"choices": ["the lazy dog jumps over the fox"], "max_new_tokens": 4},
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "guesses", "in_graph"),
+    [("causal_lm", draft, True), ("causal_lm", look_up, False), ("denoising", draft, False)],
+)
+def test_guesses_under_a_constraint_are_kept_or_taken_back(name, guesses, in_graph):
+    """Greedy texts are those without guesses, stuck and cut ones too; those of samples are held."""
+    values = {"max_new_tokens": 7, "log_probabilities": True}
+    prompts = ["the fox", "a", "dogs", "a", "the"]
+    requests = [GenerationRequest.with_values({**values, **each}) for each in HELD]
+    plain, made = generator_of.__wrapped__(name), guesses(name)
+    with eagerly():
+        expected = plain.generate(prompts, requests)
+    with contextlib.nullcontext() if in_graph else eagerly():
+        found = made.generate(prompts, requests)
+    for one, other in zip(found, expected, strict=True):
+        assert one._replace(log_probabilities=None) == other._replace(log_probabilities=None)
+        np.testing.assert_allclose(one.log_probabilities, other.log_probabilities, atol=2e-5)
+    assert {each.ended for each in found} == {"end", "length", "stuck"}
+
+
+@eagerly()
+def test_guesses_under_a_constraint_save_readings():
+    made = look_up("causal_lm")
+    made.reader = CountingReader(made.reader)
+    text = "the lazy dog jumps over the fox"
+    assert made.generate("the", choices=[text, "cat"], logit_bias={"cat": -9.0}).text == text
+    # The first of seven tokens and the end is predicted by the prompt, and a call gives up to three.
+    assert made.reader.calls == 3
+
+
 @eagerly()
 def test_a_sampled_text_does_not_depend_on_what_shares_the_batch():
     made = draft("causal_lm")
     asked = {"max_new_tokens": 5, "temperature": 0.9, "seed": 3}
-    assert made.generate(PROMPTS, **asked)[1].ids == made.generate(PROMPTS[1], **asked).ids
+    for held in ({}, {"regex": "(the |fox |dog ){2,9}"}):
+        found = made.generate(PROMPTS, **asked, **held)[1]
+        assert found.ids == made.generate(PROMPTS[1], **asked, **held).ids
 
 
 def test_what_cannot_guess_is_refused():
