@@ -1,6 +1,7 @@
 """Servers that run on this machine: each has a file, by which commands of the same user find it."""
 
 import contextlib
+import hmac
 import http.client
 import json
 import os
@@ -16,9 +17,11 @@ from firth import storage
 from firth.serving.server.sources import digest_of_files
 
 TOKEN_VARIABLE = "FIRTH_SERVER_TOKEN"
-# Seconds in which a server on this machine answers a request, and says whether it is ready.
+# Address of HTTP at which a server proves that it wrote its file.
+CHALLENGE = "/firth/challenge"
+# Seconds in which a server on this machine answers a request, and a challenge.
 _ANSWER_SECONDS = 600.0
-_READY_SECONDS = 10.0
+_PROOF_SECONDS = 10.0
 
 
 class ServedVersion(NamedTuple):
@@ -40,23 +43,27 @@ class ServedVersion(NamedTuple):
 class Announcement:
     """The file of a server, which is removed when it ends.
 
+    It holds a secret, by which the server proves at its address that it wrote the file: another process may
+    have the port later.
+
     Args:
         address: Address of HTTP.
         needs_token: True if requests bear a token.
-
-    Attributes:
-        identity: Random name of the process, which `/readyz` also gives.
     """
 
     def __init__(self, address: str, needs_token: bool) -> None:
-        self.identity = secrets.token_hex(16)
+        self._name, self._secret, self._address = secrets.token_hex(16), secrets.token_hex(32), address
         self._facts = {
             "address": address,
-            "identity": self.identity,
+            "secret": self._secret,
             "process": os.getpid(),
             "needs_token": needs_token,
         }
         self._is_over = False
+
+    def proof(self, nonce: str) -> str:
+        """Returns the answer to a challenge; see `proof_of`."""
+        return proof_of(self._secret, nonce, self._address)
 
     def write(self, models: Iterable[ServedVersion]) -> None:
         """Writes the versions that are loaded now, and removes files of processes that are gone.
@@ -77,7 +84,9 @@ class Announcement:
             if not _is_running(facts):
                 storage.remove(path)
         described = {**self._facts, "models": [each._asdict() for each in models]}
-        storage.write_json(self._path(folder), described)
+        with storage.whole_file(self._path(folder)) as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(json.dumps(described).encode())
 
     def remove(self) -> None:
         """Removes the file for good."""
@@ -85,7 +94,20 @@ class Announcement:
         storage.remove(self._path(_folder()))
 
     def _path(self, folder: str) -> str:
-        return os.path.join(folder, f"{self.identity}.json")
+        return os.path.join(folder, f"{self._name}.json")
+
+
+def proof_of(secret: str, nonce: str, address: str) -> str:
+    """Returns the HMAC-SHA256 of a nonce and an address by a secret, in hexadecimal digits.
+
+    The address is a part of it, so that a process at another address cannot pass a challenge on.
+
+    Example:
+
+    >>> proof_of("secret", "nonce", "http://127.0.0.1:8501")[:8]
+    '2254b83d'
+    """
+    return hmac.new(secret.encode(), f"{nonce} {address}".encode(), "sha256").hexdigest()
 
 
 class RunningServer(NamedTuple):
@@ -93,23 +115,32 @@ class RunningServer(NamedTuple):
 
     Attributes:
         address: Address of HTTP.
+        secret: Secret of its file.
         model: The version.
         token: Token that requests bear; empty for none.
     """
 
     address: str
+    secret: str
     model: ServedVersion
     token: str
 
     def ask(self, path: str, body: Mapping[str, Any]) -> Any:
         """Returns the answer of an address about the model; None if the server does not give one.
 
+        Text and token are sent on a connection on which the server has met a challenge.
+
         Args:
             path: Path of the address.
             body: Body of the request, without the model and its version.
         """
         asked = {"model": self.model.name, "version": self.model.version, **body}
-        return _answer(f"{self.address}{path}", self.token, json.dumps(asked).encode(), _ANSWER_SECONDS)
+        with _proven(self.address, self.secret) as connection:
+            if connection is None:
+                return None
+            if connection.sock is not None:
+                connection.sock.settimeout(_ANSWER_SECONDS)
+            return _answer(connection, path, asked, self.token)
 
 
 def server_of(path: str) -> RunningServer | None:
@@ -131,12 +162,12 @@ def server_of(path: str) -> RunningServer | None:
         if not same or not _is_running(facts) or (facts["needs_token"] and not token):
             continue
         digest = digest or digest_of_files(path)
-        # Another process may have the port by now; the token is for the one that wrote the file.
-        ready = _answer(f"{facts['address']}/readyz", seconds=_READY_SECONDS)
-        if isinstance(ready, dict) and ready.get("id") == facts["identity"]:
-            for model in same:
-                if model.digest == digest:
-                    return RunningServer(facts["address"], model, token)
+        found = [model for model in same if model.digest == digest]
+        if not found:
+            continue
+        with _proven(facts["address"], facts["secret"]) as connection:
+            if connection is not None:
+                return RunningServer(facts["address"], facts["secret"], found[0], token)
     return None
 
 
@@ -160,7 +191,7 @@ def _announcements(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
         # A server may have ended meanwhile.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             read: Any = storage.read_json(path)
-            facts = {key: read[key] for key in ("address", "identity", "process", "needs_token")}
+            facts = {key: read[key] for key in ("address", "secret", "process", "needs_token")}
             yield path, {**facts, "models": [ServedVersion(**each) for each in read["models"]]}
 
 
@@ -175,20 +206,40 @@ def _is_running(facts: Mapping[str, Any]) -> bool:
     return True
 
 
-def _answer(address: str, token: str = "", body: bytes | None = None, seconds: float | None = None) -> Any:
+@contextlib.contextmanager
+def _proven(address: str, secret: str) -> Iterator[http.client.HTTPConnection | None]:
+    """Gives a connection on which a server has met a challenge; None if none answers, or another one.
+
+    It is not opened again: another process may have the port by then.
+    """
+    nonce = secrets.token_hex(32)
+    with contextlib.closing(_connection(urllib.parse.urlsplit(address), _PROOF_SECONDS)) as connection:
+        with contextlib.suppress(OSError):
+            connection.connect()
+        connection.auto_open = 0
+        found = _answer(connection, CHALLENGE, {"nonce": nonce})
+        proof = found.get("proof") if isinstance(found, dict) else None
+        is_proven = isinstance(proof, str) and hmac.compare_digest(
+            proof.encode(), proof_of(secret, nonce, address).encode()
+        )
+        yield connection if is_proven else None
+
+
+def _answer(
+    connection: http.client.HTTPConnection, path: str, body: Mapping[str, Any], token: str = ""
+) -> Any:
     """Returns the JSON of an answer; None for an error, and if nobody answers."""
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
     try:
-        place = urllib.parse.urlsplit(address)
-        with contextlib.closing(_connection(place, seconds)) as connection:
-            connection.request("GET" if body is None else "POST", place.path, body, headers)
-            answer = connection.getresponse()
-            return json.loads(answer.read()) if answer.status == http.HTTPStatus.OK else None
+        connection.request("POST", path, json.dumps(body).encode(), headers)
+        answer = connection.getresponse()
+        content = answer.read()
+        return json.loads(content) if answer.status == http.HTTPStatus.OK else None
     except (OSError, ValueError, http.client.HTTPException):
         return None
 
 
-def _connection(place: urllib.parse.SplitResult, seconds: float | None) -> http.client.HTTPConnection:
+def _connection(place: urllib.parse.SplitResult, seconds: float) -> http.client.HTTPConnection:
     if place.scheme != "https":
         return http.client.HTTPConnection(place.netloc, timeout=seconds)
     context = ssl.create_default_context()

@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from firth.serving.server import command_requests, openapi, tokens
+from firth.serving.server.announcements import Announcement
 from firth.serving.server.encoders import routes as encoders
 from firth.serving.server.errors import RequestError
 from firth.serving.server.metrics import Metrics
@@ -39,7 +40,7 @@ def make_app(
     settings: ServerSettings,
     metrics: Metrics | None = None,
     rooms: Sequence[Routes] = ROOMS,
-    identity: str = "",
+    announcement: Announcement | None = None,
 ) -> Starlette:
     """Returns the application.
 
@@ -48,14 +49,13 @@ def make_app(
         settings: Settings of the server.
         metrics: Counts of the requests; None makes new ones.
         rooms: Functions that make routes.
-        identity: Random name of the process, which `/readyz` gives; empty for none.
+        announcement: File by which commands find the server; None without one.
     """
     counted = Metrics() if metrics is None else metrics
 
     async def ready(request: Request) -> Response:
         missing = [name for name in models.names if not models.is_available(name)]
         said: dict[str, Any] = {"status": "loading" if missing else "ok", "models": list(models.names)}
-        said |= {"id": identity} if identity else {}
         return JSONResponse(said, 503 if missing else 200)
 
     async def metrics_text(request: Request) -> Response:
@@ -66,6 +66,8 @@ def make_app(
         Route("/readyz", ready),
         Route("/metrics", metrics_text),
     ]
+    if announcement is not None:
+        routes.append(command_requests.challenge_route(announcement))
     for room in rooms:
         routes += room(models, settings)
     return Starlette(

@@ -1,4 +1,4 @@
-"""POST /firth/predict and /firth/generate: requests of the command, which would otherwise load the model."""
+"""POST /firth/predict, /firth/generate and /firth/challenge: requests of commands."""
 
 import json
 from typing import Annotated, Any
@@ -6,11 +6,12 @@ from typing import Annotated, Any
 import pydantic
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from firth.generation.results import LENGTH, STOP
 from firth.serving.parameter import values_of
+from firth.serving.server.announcements import CHALLENGE, Announcement
 from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
 from firth.serving.server.models import Models
@@ -55,6 +56,27 @@ class GenerateBody(_ModelBody):
     """Values of the parameters of slots, for each prompt."""
     stop: list[str] = pydantic.Field([])
     """Texts before the first of which a text ends."""
+
+
+class ChallengeBody(Body):
+    """Body of a challenge."""
+
+    nonce: Annotated[str, pydantic.Field(pattern="^[0-9a-f]{64}$")]
+    """Random hexadecimal digits."""
+
+
+def challenge_route(announcement: Announcement) -> Route:
+    """Returns the route by which a command sees that the server wrote the file that names its address.
+
+    Args:
+        announcement: The file.
+    """
+
+    async def challenge(request: Request) -> Response:
+        body = await read_body(ChallengeBody, request)
+        return JSONResponse({"proof": announcement.proof(body.nonce)})
+
+    return Route(CHALLENGE, challenge, methods=["POST"])
 
 
 def routes(models: Models, settings: ServerSettings) -> list[BaseRoute]:

@@ -77,7 +77,7 @@ class ServerProcess:
         self._announcement = Announcement(self.address, settings.token is not None)
         self._http = _Http(
             uvicorn.Config(
-                make_app(self.models, settings, metrics, rooms, self._announcement.identity),
+                make_app(self.models, settings, metrics, rooms, self._announcement),
                 http="h11",
                 ws="none",
                 loop="asyncio",

@@ -10,14 +10,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from firth.serving.server.announcements import CHALLENGE
 from firth.serving.server.errors import RequestError
 from firth.serving.server.logs import log, log_failure, request_id
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.playground import page
 from firth.serving.server.settings import ServerSettings
 
-# Orchestrators ask these without a token, and browsers the page that asks for it.
-OPEN = ("/healthz", "/readyz", *page.open_paths())
+# Orchestrators ask these without a token, commands before they send it, browsers for the page that asks it.
+OPEN = ("/healthz", "/readyz", CHALLENGE, *page.open_paths())
 # A client reads its refusal once its body is sent, so that a body that is too long is read on, up to a bound.
 _DISCARDED = 16
 # Status in logs and metrics of a request whose client went away.

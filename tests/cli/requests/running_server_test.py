@@ -1,15 +1,17 @@
 """`firth predict` and `firth generate`, asked with a server of the model and without."""
 
 import contextlib
+import http.server
 import json
 import os
 import pathlib
 import threading
 
+import httpx
 import numpy as np
 import pytest
 
-from firth.serving.server.announcements import server_of
+from firth.serving.server.announcements import CHALLENGE, server_of
 from firth.serving.server.process import ServerProcess
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
@@ -128,13 +130,64 @@ def test_another_model_than_the_server_has_is_loaded(firth, run):
 
 def test_a_server_with_a_token_is_asked_where_the_token_is_known(firth, run, monkeypatch):
     ask = ("generate", NAME, PROMPT, "--max-new-tokens", "2")
-    with served(run, token="secret") as server:
-        for token, is_asked in ((None, False), ("other", False), ("secret", True)):
+    with served(run, token="password") as server:
+        for token, is_asked in ((None, False), ("other", False), ("password", True)):
             if token is not None:
                 monkeypatch.setenv("FIRTH_SERVER_TOKEN", token)
             result = firth(*ask)
             assert result.exit_code == 0 and (server.address in result.stderr) is is_asked, token
-        assert "secret" not in (next((run.parent.parent / "firth").iterdir())).read_text()
+        assert "password" not in (next((run.parent.parent / "firth").iterdir())).read_text()
+
+
+class Impostor(http.server.ThreadingHTTPServer):
+    """A server that has the port of another one, and passes challenges on to a third where it knows one."""
+
+    def __init__(self, port: int, passed_on_to: str) -> None:
+        self.received: list[str] = []
+        impostor = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                impostor.received.append(f"{self.path} {self.headers['Authorization']} {body.decode()}")
+                proof = {"proof": "0" * 64, "answers": [{"text": "stolen", "ended": "stop"}]}
+                if passed_on_to and self.path == CHALLENGE:
+                    proof = httpx.post(f"{passed_on_to}{CHALLENGE}", content=body).json()
+                content = json.dumps(proof).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_) -> None:
+                pass
+
+        super().__init__(("127.0.0.1", port), Handler)
+
+
+def test_another_server_on_the_port_gets_neither_prompt_nor_token(firth, run, tmp_path, monkeypatch):
+    monkeypatch.setenv("FIRTH_SERVER_TOKEN", "password")
+    with served(run, token="password") as server:
+        while not (files := [*(tmp_path / "firth").glob("*.json")]):
+            pass
+        assert files[0].stat().st_mode & 0o777 == 0o600
+        facts = json.loads(files[0].read_text())
+        for passed_on_to in ("", server.address):
+            with Impostor(0, passed_on_to) as impostor:
+                thread = threading.Thread(target=impostor.serve_forever)
+                thread.start()
+                # The process still runs, and its file names the port that another one has.
+                address = f"http://127.0.0.1:{impostor.server_address[1]}"
+                files[0].write_text(json.dumps({**facts, "address": address}))
+                result = firth("generate", NAME, PROMPT, "--max-new-tokens", "2")
+                impostor.shutdown()
+                thread.join()
+            assert result.exit_code == 0 and "stolen" not in result.stdout and result.stderr == ""
+            (received,) = impostor.received
+            assert received.startswith(f"{CHALLENGE} None ")
+            assert PROMPT not in received and facts["secret"] not in received
 
 
 def test_files_of_servers_that_are_gone_or_of_others_are_ignored(run, tmp_path):

@@ -34,9 +34,7 @@ def test_health_metrics_and_refusals(server):
     with httpx.Client(base_url=server.address, headers=HEADERS) as client:
         assert httpx.get(f"{server.address}/healthz").status_code == 200
         ready = client.get("/readyz", headers={"X-Request-Id": "mine"})
-        found = ready.json()
-        # By its id commands see that it is still the same process.
-        assert len(found.pop("id")) == 32 and found == {"status": "ok", "models": ["tiny"]}
+        assert ready.json() == {"status": "ok", "models": ["tiny"]}
         assert ready.headers["x-request-id"] == "mine"
         assert httpx.get(f"{server.address}/metrics").status_code == 401
         assert client.post("/metrics", content=b"x" * 1001).status_code == 413
