@@ -31,7 +31,7 @@ from firth.recipes.base.errors import first_of
 from firth.recipes.base.recipe_type import config_of
 from firth.recipes.models.model import AnyModel
 from firth.recipes.objectives.objective import AnyObjective
-from firth.recipes.run.imported_recipe import ImportedRecipe
+from firth.recipes.run.imported_recipe import ImportedRecipe, ImportedTaskRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
 from firth.recipes.training.export import Export
@@ -164,6 +164,7 @@ class Imported:
         vocabulary_size: Number of rows of its token table.
         tokenizer: Its tokenizer.
         export: How it makes one vector of a text.
+        task: Task that its heads were fine-tuned for; None if they are those of the objective.
         length: Most tokens of a text that its files say; None if they say nothing, or a table has as many.
         length_key: File and key that say it, for people.
     """
@@ -175,6 +176,7 @@ class Imported:
     vocabulary_size: int
     tokenizer: AnyTokenizer
     export: Export = dataclasses.field(default_factory=Export)
+    task: Any = None
     length: int | None = None
     length_key: str = ""
 
@@ -198,7 +200,7 @@ class Imported:
         own = "it says no length of its own" if self.model.longest is None else "it has as many positions"
         return self.length_key or own
 
-    def recipe(self, name: str) -> ImportedRecipe:
+    def recipe(self, name: str) -> ImportedRecipe | ImportedTaskRecipe:
         """Returns the recipe of the model."""
         if self.tokenizer.vocabulary_size() > self.vocabulary_size:
             raise InteropError(
@@ -208,16 +210,17 @@ class Imported:
         length, objective = self.row_length, self.objective
         if objective.predictions > length:
             objective = objective.model_copy(update={"max_predictions": length})
+        shared: dict[str, Any] = {
+            "name": name,
+            "tokenizer": _tokenizer_config(self.tokenizer, self.vocabulary_size),
+            "sequences": Sequences(length=length),
+            "model": self.model,
+            "export": self.export,
+        }
         try:
-            return ImportedRecipe(
-                name=name,
-                imported_from=self.origin,
-                tokenizer=_tokenizer_config(self.tokenizer, self.vocabulary_size),
-                sequences=Sequences(length=length),
-                objective=objective,
-                model=self.model,
-                export=self.export,
-            )
+            if self.task is not None:
+                return ImportedTaskRecipe(task_imported_from=self.origin, task=self.task, **shared)
+            return ImportedRecipe(imported_from=self.origin, objective=objective, **shared)
         except ValueError as error:
             raise InteropError(f"{self.path}: {error}") from error
 

@@ -210,6 +210,11 @@ def _is_file(path: str) -> bool:
 
 
 _HEADS = {"heads": "untrained writes heads that nobody has trained, which are left out otherwise"}
+_TASK = {
+    "labels": "names of the classes of a fine-tuned head, joined by commas, in the order of its outputs; "
+    "without it, those of the files, or LABEL_0 and so on",
+    "texts": "1 or 2: number of texts that a fine-tuned classifier reads together; without it, 1",
+}
 _BEGIN = {"begin": "cls or none: the token that texts of a decoder begin with; without it, as published"}
 _HUGGING_FACE = Format(
     "hf",
@@ -225,7 +230,7 @@ _HUGGING_FACE = Format(
         "dtype": "float32, bfloat16 or float16; without it, that of each imported tensor",
         **_HEADS,
     },
-    choices=_BEGIN,
+    choices={**_BEGIN, **_TASK},
 )
 
 _ELMO = Format(
@@ -286,6 +291,7 @@ _TENSORFLOW = Format(
         "config": "File of the configuration, where it is in another folder or called otherwise.",
         "part": "discriminator or generator, where an ELECTRA's checkpoint holds both.",
         **_BEGIN,
+        **_TASK,
     },
     file_ending=".index",
 )

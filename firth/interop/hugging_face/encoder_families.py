@@ -7,7 +7,8 @@ from typing import Any
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import encoders, encoders as two_streams
 from firth.interop.hugging_face.config import Field, activation, whole_number
-from firth.interop.hugging_face.family import Family, FamilyHeads
+from firth.interop.hugging_face.family import Family
+from firth.interop.hugging_face.heads import FamilyHeads, answerer, not_ours, pooled_classifier, tagger
 from firth.recipes.objectives.language_models import PermutationLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
 
@@ -60,6 +61,9 @@ def _masked_lm(names: Collection[str]) -> MaskedLM:
 _EXACT = "has exact gelu in its head, whatever the activation of the backbone is"
 
 
+_OTHER_POOLER = "has {} between the two layers of its head, where heads here have tanh"
+
+
 def _masked_heads(
     architecture: str, rules: Any, compute: Callable[[Any], bool] = lambda model: True
 ) -> tuple[FamilyHeads, ...]:
@@ -94,6 +98,11 @@ BERT = Family(
     ),
     _ABSOLUTE,
     copies=_tied("cls.predictions.decoder", f"bert.{_TOKENS}", "cls.predictions.bias"),
+    task_heads=(
+        pooled_classifier("BertForSequenceClassification", "bert.pooler.dense", "classifier"),
+        tagger("BertForTokenClassification"),
+        answerer("BertForQuestionAnswering"),
+    ),
 )
 DISTILBERT = Family(
     "distilbert",
@@ -116,6 +125,11 @@ DISTILBERT = Family(
     _masked_heads("DistilBertForMaskedLM", encoders.distilbert_masked_lm),
     {"sinusoidal_pos_embds": False, "tie_word_embeddings": True},
     copies={"vocab_projector.weight": f"distilbert.{_TOKENS}"},
+    task_heads=(
+        not_ours("DistilBertForSequenceClassification", _OTHER_POOLER.format("relu")),
+        tagger("DistilBertForTokenClassification"),
+        answerer("DistilBertForQuestionAnswering"),
+    ),
 )
 
 
@@ -154,6 +168,11 @@ ROBERTA = Family(
     copies=_tied("lm_head.decoder", f"roberta.{_TOKENS}", "lm_head.bias"),
     spread=_spread_roberta,
     gathered=_gathered_roberta,
+    task_heads=(
+        pooled_classifier("RobertaForSequenceClassification", "classifier.dense", "classifier.out_proj"),
+        tagger("RobertaForTokenClassification"),
+        answerer("RobertaForQuestionAnswering"),
+    ),
     fitted=_fitted_roberta,
 )
 
@@ -196,6 +215,11 @@ ALBERT = Family(
     copies=_tied("predictions.decoder", f"albert.{_TOKENS}", "predictions.bias"),
     spread=_spread_albert,
     gathered=_gathered_albert,
+    task_heads=(
+        pooled_classifier("AlbertForSequenceClassification", "albert.pooler", "classifier"),
+        tagger("AlbertForTokenClassification"),
+        answerer("AlbertForQuestionAnswering"),
+    ),
 )
 
 
@@ -228,6 +252,11 @@ ELECTRA = Family(
     ),
     _ABSOLUTE,
     copies={"generator_lm_head.weight": f"electra.{_TOKENS}"},
+    task_heads=(
+        not_ours("ElectraForSequenceClassification", _OTHER_POOLER.format("gelu")),
+        tagger("ElectraForTokenClassification"),
+        answerer("ElectraForQuestionAnswering"),
+    ),
 )
 
 
@@ -305,6 +334,11 @@ DEBERTA = Family(
     copies=_tied("cls.predictions.decoder", f"deberta.{_TOKENS}", "cls.predictions.bias"),
     spread=_spread_deberta,
     gathered=_gathered_deberta,
+    task_heads=(
+        not_ours("DebertaV2ForSequenceClassification", _OTHER_POOLER.format("gelu")),
+        tagger("DebertaV2ForTokenClassification"),
+        answerer("DebertaV2ForQuestionAnswering"),
+    ),
     length_key="max_position_embeddings",
 )
 
@@ -346,4 +380,15 @@ XLNET = Family(
     },
     copies={"lm_loss.weight": "transformer.word_embedding.weight"},
     spread=_spread_xlnet,
+    task_heads=(
+        pooled_classifier(
+            "XLNetForSequenceClassification",
+            "sequence_summary.summary",
+            "logits_proj",
+            only={"summary_type": "last", "summary_activation": "tanh", "summary_use_proj": True},
+        ),
+        tagger("XLNetForTokenClassification"),
+        answerer("XLNetForQuestionAnsweringSimple"),
+        not_ours("XLNetForQuestionAnswering", "chooses the last token of an answer after its first one"),
+    ),
 )

@@ -75,6 +75,7 @@ def export_model(
         config = {
             **family.write_config(model),
             **_token_ids(recipe.goal, ids, bool(model.has_decoder and model.has_encoder)),
+            **(of_class.settings(recipe.goal) if of_class else {}),
             "architectures": [of_class.architecture if of_class else family.architecture],
             "torch_dtype": outgoing.most_common_dtype,
             "vocab_size": recipe.tokenizer.vocabulary_size,

@@ -5,39 +5,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from firth.interop.hugging_face.config import KEYS, Field, Keys, differences, read_model, write_config
+from firth.interop.hugging_face.heads import FamilyHeads, TaskHeads
 from firth.interop.hugging_face.rules import Rule, Rules, below
 from firth.interop.hugging_face.tensors import Tensors
 from firth.recipes.goals.goal import Goal
 from firth.recipes.objectives.objective import AnyObjective
 
 CONFIG = "config.json"
-
-
-@dataclasses.dataclass(frozen=True)
-class FamilyHeads:
-    """Heads that transformers has a class for.
-
-    Attributes:
-        architecture: Name of the class.
-        ours: Name of our heads, the `heads` of a goal.
-        losses: Losses that a goal with these heads has, among others.
-        rules: Function from a model to the rules of the heads' weights.
-        compute: Function from a model to whether the class computes what our heads do.
-        otherwise: What the class computes where it does not, as the reason why its weights do not come in.
-    """
-
-    architecture: str
-    ours: str
-    losses: tuple[str, ...]
-    rules: Callable[[Any], Rules] = lambda model: iter(())
-    compute: Callable[[Any], bool] = lambda model: True
-    otherwise: str = ""
-
-    def match(self, goal: Goal) -> bool:
-        """Returns true if a goal has these heads."""
-        # No class of transformers decodes masked tokens again.
-        decodes_again = getattr(goal, "mask_decoder", None) is not None
-        return goal.heads == self.ours and set(self.losses) <= set(goal.losses) and not decodes_again
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +28,7 @@ class Family:
         objective: Function from the names of a checkpoint's tensors to the objective of its heads, or of
             those that it is given.
         backbone: Function from a model to the rules of its backbone, by names below the base.
-        heads: Heads that transformers has classes for, those with the most losses first.
+        heads: Heads of objectives that transformers has classes for, those with the most losses first.
         theirs_always: Values of theirs that all models have that can be expressed here.
         unread: Endings of names of tensors that hold no weights of a model, such as position ids.
         copies: Names of tensors that repeat another one, each with the name of that one.
@@ -64,6 +38,7 @@ class Family:
         fitted: Function from a model and the ids of the special tokens by role to a model that computes the
             same, and can be expressed with these ids.
         length_key: Key of the longest text of models without a table of positions.
+        task_heads: Heads of tasks that transformers has classes for.
         of_tensors: Function from a model and a checkpoint's tensors to the model that they are of, where the
             configuration does not say it.
     """
@@ -84,6 +59,7 @@ class Family:
     gathered: Callable[[dict[str, Any]], dict[str, Any]] = dict
     fitted: Callable[[Any, Mapping[str, int]], Any] = lambda model, ids: model
     length_key: str = ""
+    task_heads: Sequence[TaskHeads] = ()
     of_tensors: Callable[[Any, Tensors], Any] = lambda model, tensors: model
 
     def read_model(self, config: Mapping[str, Any]) -> Any:
@@ -140,13 +116,16 @@ class Family:
 
     def heads_of(self, model: Any, goal: Goal) -> FamilyHeads | None:
         """Returns the heads of a goal; None if transformers has no class that computes the same."""
-        return next((heads for heads in self.heads if heads.match(goal) and heads.compute(model)), None)
+        return next((heads for heads in self._matching(goal) if heads.compute(model)), None)
 
     def not_computed(self, model: Any, goal: Goal) -> FamilyHeads | None:
         """Returns the heads of a goal whose class computes something other than ours; None if none does."""
         if self.heads_of(model, goal):
             return None
-        return next((heads for heads in self.heads if heads.match(goal)), None)
+        return next(iter(self._matching(goal)), None)
+
+    def _matching(self, goal: Goal) -> list[FamilyHeads]:
+        return [heads for heads in (*self.heads, *self.task_heads) if heads.match(goal)]
 
     def rules(self, model: Any, goal: Goal) -> list[Rule]:
         """Returns the rules of all weights of a model with heads."""

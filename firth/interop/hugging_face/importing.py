@@ -14,6 +14,7 @@ from firth.interop.errors import InteropError
 from firth.interop.formats import Read
 from firth.interop.hugging_face.checkpoint_folder import Directory
 from firth.interop.hugging_face.family import Family
+from firth.interop.hugging_face.fine_tuned import HeadChoices, read_task
 from firth.interop.hugging_face.pooling import read_embedding, transformer_place, without_vectors
 from firth.interop.hugging_face.projections import is_of_projection, read_weights
 from firth.interop.hugging_face.rules import Array, Rule
@@ -42,7 +43,12 @@ _FLOATING = ("F64", "F32", "F16", "BF16")
 
 
 def import_model(
-    path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str, begin: str | None = None
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    name: str,
+    begin: str | None = None,
+    labels: str | None = None,
+    texts: str | None = None,
 ) -> Read:
     """Writes a checkpoint as a model bundle, which `firth.models.load_model` reads.
 
@@ -51,6 +57,8 @@ def import_model(
         folder: Place of the bundle, where nothing is.
         name: Name of the model.
         begin: Value of `objective.begin`; that of the published tokenizer if it is not given.
+        labels: Names of the classes of a fine-tuned head, joined by commas; `id2label` if it is not given.
+        texts: `1` or `2`, the number of texts that a classifier reads together; 1 if it is not given.
 
     Returns:
         Which weights the checkpoint lacks, so that they are fresh, which tensors have no place, and
@@ -74,6 +82,10 @@ def import_model(
         if not model.has_encoder:
             plain = embedding.export.model_copy(update={"projections": ()})
             embedding = dataclasses.replace(without_vectors(whole), export=plain)
+        with expected_shape(directory.path):
+            tuned = read_task(
+                directory.path, directory.config, family, model, tensors, HeadChoices(labels, texts)
+            )
         objective = read_as_published(family.objective(tensors), path, family.model_type, tokenizer)
         imported = Imported(
             path=directory.path,
@@ -83,6 +95,7 @@ def import_model(
             vocabulary_size=directory.vocabulary_size,
             tokenizer=tokenizer,
             export=embedding.export,
+            task=tuned.task,
             length=length,
             length_key=length_key,
         )
@@ -92,6 +105,7 @@ def import_model(
                 *directory.notes(),
                 *frame_notes(path, family.model_type, tokenizer, imported.objective),
                 *said.notes,
+                *tuned.notes,
                 *embedding.notes,
                 *generation_notes(Folder(path), directory.config, imported.objective, tokenizer, has_both),
             ]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from firth.interop.hugging_face import encoder_families as families, encoders
+from firth.interop.hugging_face.family import Family
 from firth.interop.hugging_face.rules import Rules, bert_block, blocks, linear
 from firth.interop.tensorflow.checkpoint import Checkpoint
 from firth.interop.tensorflow.names import Name, Names, dense, norm
@@ -52,6 +53,20 @@ def _cls(transform: str, bias: str, pair: str) -> tuple[Name, ...]:
     )
 
 
+# Heads of run_classifier.py and of run_squad.py, whose weights are [outputs, width] on both sides.
+_TASKS = (
+    Name("output_weights", "classifier.weight"),
+    Name("output_bias", "classifier.bias"),
+    Name("cls/squad/output_weights", "qa_outputs.weight"),
+    Name("cls/squad/output_bias", "qa_outputs.bias"),
+)
+
+
+def _with_tasks(family: Family) -> Family:
+    """Returns a family with the heads of tasks, as google-research's BERT has them, next to its own."""
+    return dataclasses.replace(fixed(family, layer_norm_eps=1e-12), task_heads=family.task_heads)
+
+
 def _gelu_of_google(config: Config, checkpoint: Checkpoint | None) -> Config:
     act = config.get("hidden_act", "gelu")
     return {**config, "hidden_act": _APPROXIMATE.get(act, act) if isinstance(act, str) else act}
@@ -69,13 +84,14 @@ def _written(config: Config) -> Config:
 
 BERT = Original(
     "BERT of google-research",
-    fixed(families.BERT, layer_norm_eps=1e-12),
+    _with_tasks(families.BERT),
     "bert/",
     "encoder/layer_0/attention/self/query/kernel",
     Names(
         (
             *_bert("bert", "bert"),
             *_cls("cls.predictions.transform.", "cls.predictions.bias", "cls.seq_relationship"),
+            *_TASKS,
         )
     ),
     _BERT_KEYS,
@@ -90,7 +106,7 @@ _INNER = "bert/encoder/transformer/group_{n}/inner_group_{n}"
 _PUBLISHED_INNER = "albert.encoder.albert_layer_groups.{n}.albert_layers.{n}"
 ALBERT = Original(
     "ALBERT of google-research",
-    fixed(families.ALBERT, layer_norm_eps=1e-12),
+    _with_tasks(families.ALBERT),
     "bert/",
     "encoder/transformer/group_0/inner_group_0/attention_1/self/query/kernel",
     Names(
@@ -105,6 +121,7 @@ ALBERT = Original(
             *norm(f"{_INNER}/LayerNorm_1", f"{_PUBLISHED_INNER}.full_layer_layer_norm"),
             *dense("bert/pooler/dense", "albert.pooler"),
             *_cls("predictions.", "predictions.bias", "sop_classifier.classifier"),
+            *_TASKS,
         )
     ),
     (*_BERT_KEYS, "embedding_size", "num_hidden_groups"),

@@ -18,6 +18,7 @@ from firth.interop.tensorflow.originals import PAPERS
 from firth.interop.tensorflow.tokenizers import write_files
 from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
 from firth.recipes.base.errors import first_of
+from firth.recipes.goals.goal import Goal
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import TensorSpec
 from firth.tokenizers import load_tokenizer
@@ -55,7 +56,7 @@ def export_model(
             **original.family.write_config(recipe.model),
             "vocab_size": recipe.tokenizer.vocabulary_size,
         }
-        notes += original.notes(recipe.model)
+        notes += [*original.notes(recipe.model), *_about_classes(recipe.goal)]
         with storage.whole_folder(folder) as unfinished:
             place = os.path.join(unfinished, original.written_config)
             storage.write_text(place, original.write(original.write_config(config)))
@@ -97,6 +98,13 @@ def _left_out(paths: Collection[str]) -> Iterator[str]:
         raise InteropError(f"no rule for {of_backbone[0]}")
     if paths:
         yield f"left out, since the original has no place for them: {first_of(sorted(paths))}"
+
+
+def _about_classes(goal: Goal) -> Iterator[str]:
+    """Yields a note about the names of classes."""
+    if labels := getattr(goal, "labels", ()):
+        names = ",".join(labels)
+        yield f"the original's files have no names of classes; firth import takes them as --labels {names}"
 
 
 def _whole(specs: Mapping[str, TensorSpec]) -> dict[str, TensorSpec]:

@@ -11,6 +11,7 @@ from firth import storage
 from firth.interop.bundles import Imported, Incoming, beginning_with
 from firth.interop.errors import InteropError
 from firth.interop.formats import Read
+from firth.interop.hugging_face.fine_tuned import HeadChoices, find_heads, task_of
 from firth.interop.hugging_face.importing import converted, stored_dtypes
 from firth.interop.hugging_face.tensors import Tensors
 from firth.interop.hugging_face.tokenizers import read_as_published
@@ -21,6 +22,7 @@ from firth.interop.tensorflow.tokenizers import read_files
 from firth.interop.untrusted_files import expected_shape
 from firth.recipes.base.errors import first_of
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.tasks.task import Task
 from firth.storage.tensor_files import TensorSpec
 
 _SHOWN = 12
@@ -33,6 +35,8 @@ def import_model(
     config: str | None = None,
     part: str | None = None,
     begin: str | None = None,
+    labels: str | None = None,
+    texts: str | None = None,
 ) -> Read:
     """Writes an original checkpoint as a model bundle, which `firth.models.load_model` reads.
 
@@ -45,6 +49,9 @@ def import_model(
         config: Path of the configuration, where it is in another folder or called otherwise.
         part: `discriminator` or `generator` of an ELECTRA.
         begin: Value of `objective.begin`; that of the paper's code if it is not given.
+        labels: Names of the classes of a fine-tuned head, joined by commas; `LABEL_0` and so on if they are
+            not given.
+        texts: `1` or `2`, the number of texts that a classifier reads together; 1 if it is not given.
 
     Returns:
         Which weights the checkpoint lacks, so that they are fresh, which tensors have no place, and what else
@@ -71,6 +78,7 @@ def import_model(
         objective = original.objective(checkpoint, model, objective)
         tokenizer, notes = read_files(local, original.tokenizers, original.tokenizer_settings(described))
         objective = read_as_published(objective, local, original.family.model_type, tokenizer)
+        task = _task_of(original, checkpoint, model, HeadChoices(labels, texts))
         imported = Imported(
             path=prefix,
             origin=original.title,
@@ -78,6 +86,7 @@ def import_model(
             objective=beginning_with(objective, begin, tokenizer, prefix),
             vocabulary_size=rows,
             tokenizer=tokenizer,
+            task=task,
         )
 
         def bring(specs: Mapping[str, TensorSpec], recipe: RunRecipe) -> Incoming:
@@ -104,6 +113,17 @@ def incoming_weights(
     # Ties and zeros of Hugging Face's format are not in the originals.
     family = dataclasses.replace(original.family, copies={}, zeros=())
     return Incoming(Read(fresh, surplus, stored), converted(rules, family, tensors, specs, has_output=True))
+
+
+def _task_of(original: Original, checkpoint: Checkpoint, model: Any, choices: HeadChoices) -> Task | None:
+    """Returns the task of a fine-tuned checkpoint; None for one of a pre-trained model."""
+    published = {found: name for name in checkpoint.names if (found := original.names.published(name))}
+    heads = find_heads(original.family.task_heads, published, model)
+    if heads is None:
+        choices.check_unused(checkpoint.prefix)
+        return None
+    tensors = Tensors({found: (checkpoint, name) for found, name in published.items()})
+    return task_of(checkpoint.prefix, heads, model, tensors, choices)
 
 
 def _about_states(checkpoint: Checkpoint) -> Iterable[str]:

@@ -140,7 +140,10 @@ class Original:
 
 
 def fixed(family: Family, **values: Any) -> Family:
-    """Returns a family in which keys have one value, since the original's configuration lacks them."""
+    """Returns a family in which keys have one value, since the original's configuration lacks them.
+
+    It has no heads of tasks, whose names are not those of Hugging Face's format in each original.
+    """
     of_keys = {
         field.ours: field.read(values[field.theirs]) for field in family.fields if field.theirs in values
     }
@@ -149,4 +152,5 @@ def fixed(family: Family, **values: Any) -> Family:
         fields=[field for field in family.fields if field.theirs not in values],
         always={**family.always, **of_keys},
         theirs_always={**family.theirs_always, **values},
+        task_heads=(),
     )

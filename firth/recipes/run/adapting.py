@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import pydantic
 
@@ -25,6 +25,11 @@ from firth.recipes.training.optimizers import AnyOptimizer
 from firth.recipes.training.training import Training
 from firth.recipes.tuning.method import Method
 from firth.recipes.tuning.methods import AnyMethod, Full
+
+if TYPE_CHECKING:
+    from firth.recipes.run.imported_recipe import ImportedTaskRecipe
+
+    AnyOfTask: TypeAlias = "AdaptingRecipe | ImportedTaskRecipe"
 
 
 class BulkPredictions(Config):
@@ -182,6 +187,36 @@ class AdaptingRecipe(RunRecipe):
 
 def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
     """Yields a line for each pair of parts that cannot work together."""
+    yield from task_model_conflicts(recipe)
+    known = recipe.task.metric_names
+    for number, threshold in enumerate(recipe.evaluation.thresholds):
+        if threshold.metric not in known:
+            yield (
+                f"evaluation.thresholds.{number}.metric: {threshold.metric} is not a metric of "
+                f"task.kind: {recipe.task.kind} with task.scores: {list(recipe.task.scores)}; "
+                f"{suggest(threshold.metric, known)}"
+            )
+    yield from recipe.method.conflicts(recipe.model)
+    yield from recipe.method.task_conflicts(recipe.task)
+    yield from recipe.method.steps_conflicts(recipe.training.steps)
+    if recipe.method.one_text_in_a_row:
+        yield from _texts_of_a_row(recipe)
+    sources, is_mixed = recipe.data.source.split("+"), recipe.data.mixture is not None
+    if problem := recipe.task.sources_conflict(sources, is_mixed):
+        yield problem
+    if recipe.method.adds and recipe.base.added:
+        yield (
+            f"base.added_words, base.added_count: method.kind: {recipe.method.kind} does not train the token "
+            "table, so the rows of new pieces would stay as they are made; leave them out"
+        )
+    yield from search_conflicts(recipe)
+    if recipe.predictions is not None and not recipe.task.signature:
+        yield f"predictions: a model of task.kind: {recipe.task.kind} has no signature to be asked with"
+    yield from recipe.validation.conflicts(recipe.task.compared_features)
+
+
+def task_model_conflicts(recipe: "AnyOfTask") -> Iterator[str]:
+    """Yields a line for each pair of parts that cannot work together, data and training aside."""
     form, model = getattr(recipe.task, "form", None), recipe.model
     if form is not None and model.architecture not in form.architectures:
         yield (
@@ -203,40 +238,16 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
             f"task.kind: {recipe.task.kind} with the texts {', '.join(recipe.task.roles)}; leave it out"
         )
     yield from _rows_too_long(recipe)
-    known = recipe.task.metric_names
-    for number, threshold in enumerate(recipe.evaluation.thresholds):
-        if threshold.metric not in known:
-            yield (
-                f"evaluation.thresholds.{number}.metric: {threshold.metric} is not a metric of "
-                f"task.kind: {recipe.task.kind} with task.scores: {list(recipe.task.scores)}; "
-                f"{suggest(threshold.metric, known)}"
-            )
-    yield from recipe.method.conflicts(model)
-    yield from recipe.method.task_conflicts(recipe.task)
-    yield from recipe.method.steps_conflicts(recipe.training.steps)
-    if recipe.method.one_text_in_a_row:
-        yield from _texts_of_a_row(recipe)
-    sources, is_mixed = recipe.data.source.split("+"), recipe.data.mixture is not None
-    if problem := recipe.task.sources_conflict(sources, is_mixed):
-        yield problem
-    if recipe.method.adds and recipe.base.added:
-        yield (
-            f"base.added_words, base.added_count: method.kind: {recipe.method.kind} does not train the token "
-            "table, so the rows of new pieces would stay as they are made; leave them out"
-        )
     if problem := recipe.task.lengths_conflict(recipe.sequences):
         yield problem
     yield from device_conflicts(recipe)
     yield from export_conflicts(recipe)
-    yield from search_conflicts(recipe)
-    if recipe.predictions is not None and not recipe.task.signature:
-        yield f"predictions: a model of task.kind: {recipe.task.kind} has no signature to be asked with"
-    yield from recipe.validation.conflicts(recipe.task.compared_features)
 
 
-def _rows_too_long(recipe: "AdaptingRecipe") -> Iterator[str]:
+def _rows_too_long(recipe: "AnyOfTask") -> Iterator[str]:
     """Yields a line for each row that has, with what a method puts before it, more tokens than positions."""
-    task, model, method, length = recipe.task, recipe.model, recipe.method, recipe.sequences.length
+    task, model, method = recipe.task, recipe.model, recipe.trained_by
+    length = recipe.sequences.length
     before, of_decoder = method.virtual_tokens(model), method.decoder_virtual_tokens(model)
     written = task.target_length(recipe.sequences)
     reads_again = bool(getattr(getattr(task, "form", None), "decoder_start", ""))

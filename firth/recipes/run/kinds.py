@@ -3,13 +3,13 @@
 import json
 
 from firth.recipes.run.adapting import AdaptingRecipe
-from firth.recipes.run.imported_recipe import ImportedRecipe
+from firth.recipes.run.imported_recipe import ImportedRecipe, ImportedTaskRecipe
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 
-# By the key that only this kind has.
+# By a key of this kind that none of the later ones has.
 RUN_RECIPES: dict[str, type[RunRecipe]] = {
-    kind.own_key: kind for kind in (Recipe, AdaptingRecipe, ImportedRecipe)
+    kind.own_key: kind for kind in (Recipe, ImportedTaskRecipe, AdaptingRecipe, ImportedRecipe)
 }
 
 

@@ -1,0 +1,144 @@
+"""The task of a published model that was fine-tuned."""
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.family import Family
+from firth.interop.hugging_face.heads import Published, TaskHeads
+from firth.interop.hugging_face.tensors import TensorReader
+from firth.recipes.tasks.task import Task
+
+_LABELS, _PROBLEM = "id2label", "problem_type"
+# Several classes of a text are several decisions.
+_MANY = "multi_label_classification"
+
+
+class FineTuned(NamedTuple):
+    """The task of a model, None without heads of a task, and sentences about heads that are left out."""
+
+    task: Task | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class HeadChoices:
+    """The choices of an import about the heads of a fine-tuned model.
+
+    Attributes:
+        labels: Names of the classes, joined by commas; None for those of the files.
+        texts: `1` or `2`, the number of texts that a classifier reads; None for 1.
+    """
+
+    labels: str | None = None
+    texts: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the classes; none if they are not given."""
+        return tuple(name.strip() for name in self.labels.split(",")) if self.labels else ()
+
+    @property
+    def number_of_texts(self) -> int:
+        """The number of texts."""
+        if self.texts not in (None, "1", "2"):
+            raise InteropError(f"texts: {self.texts!r} is not 1 or 2, the number of texts of a classifier")
+        return int(self.texts or 1)
+
+    def check_unused(self, path: str) -> None:
+        """Passes if nothing is chosen, for a model without heads of a task."""
+        for name, value in dataclasses.asdict(self).items():
+            if value is not None:
+                raise InteropError(f"{path}: {name}: {value!r}: it has no head of a task that comes in")
+
+
+def read_task(
+    path: str, config: Mapping[str, Any], family: Family, model: Any, tensors: Any, choices: HeadChoices
+) -> FineTuned:
+    """Returns the task of a folder in Hugging Face's format, by the class in its configuration.
+
+    Raises:
+        InteropError: for labels that are not those of the head, and for choices without a head.
+    """
+    said = config.get("architectures") or ()
+    found = [each for each in family.task_heads if each.architecture in said]
+    heads = next(iter(found), None)
+    if heads is None:
+        choices.check_unused(path)
+        return FineTuned()
+    if reason := _why_not(heads, config, model):
+        choices.check_unused(path)
+        return FineTuned(None, (f"the head of {heads.architecture} is left out: it {reason}",))
+    if heads.outputs not in tensors:
+        choices.check_unused(path)
+        return FineTuned(None, (f"{path}: {heads.architecture} without {heads.outputs}: no head comes in",))
+    return FineTuned(task_of(path, heads, model, tensors, choices, _labels(config)))
+
+
+def find_heads(heads: Sequence[TaskHeads], names: Collection[str], model: Any) -> TaskHeads | None:
+    """Returns the first heads whose tensors are all among some names; None if there are none."""
+    able = (each for each in heads if each.outputs and each.compute(model))
+    return next(
+        (each for each in able if {name for rule in each.rules(model) for name in rule.theirs} <= {*names}),
+        None,
+    )
+
+
+def task_of(
+    path: str,
+    heads: TaskHeads,
+    model: Any,
+    tensors: TensorReader,
+    choices: HeadChoices,
+    labels: tuple[str, ...] = (),
+) -> Task:
+    """Returns the task of heads, with as many classes as they have outputs.
+
+    Args:
+        path: Path of the model, for errors.
+        heads: Heads whose tensors are there.
+        model: Recipe's model below them.
+        tensors: Tensors by the names that the heads know.
+        choices: Choices of the import.
+        labels: Names of the classes in the files, if there are some.
+
+    Raises:
+        InteropError: for labels that are not those of the head.
+    """
+    count = tensors.spec(heads.outputs).shape[0]
+    try:
+        made = heads.task(Published(count, choices.names or labels, model, choices.number_of_texts))
+    except InteropError as error:
+        raise InteropError(f"{path}: {error}") from None
+    named: Any = getattr(made, "labels", None)
+    if choices.labels and named is None:
+        raise InteropError(f"{path}: labels: {choices.labels!r}: a head of {made.kind} has no classes")
+    if named is not None and len(named) != count:
+        key = "labels" if choices.labels else _LABELS
+        raise InteropError(f"{path}: {key}: {len(named)} names, and the head has {count} outputs")
+    return made
+
+
+def _why_not(heads: TaskHeads, config: Mapping[str, Any], model: Any) -> str:
+    """Returns why heads do not come in, as the end of a sentence; empty if they do."""
+    if not heads.compute(model):
+        return heads.otherwise
+    for key, value in heads.only.items():
+        if (found := config.get(key, value)) != value:
+            return f"has {key}: {found!r}, and heads here {value!r}"
+    if config.get(_PROBLEM) == _MANY:
+        return f"has {_PROBLEM}: {_MANY!r}, and a text has one class here"
+    return ""
+
+
+def _labels(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the names of the classes in the order of their numbers."""
+    said = config.get(_LABELS) or {}
+    try:
+        named = {int(number): str(name) for number, name in said.items()}
+    except (AttributeError, ValueError):
+        raise InteropError(f"{_LABELS}: {said!r} does not name classes by their numbers") from None
+    if sorted(named) != list(range(len(named))):
+        raise InteropError(f"{_LABELS}: {sorted(named)} are not all numbers from 0")
+    return tuple(named[number] for number in range(len(named)))
