@@ -18,17 +18,30 @@ from tests.serving.slots.models import exported
 
 
 def test_a_server_is_asked_and_ends_with_status_0_after_sigterm(made_once, tmp_path):
-    shutil.copytree(exported(made_once), tmp_path / "tiny" / "7")
+    for version in ("7", "8"):
+        shutil.copytree(exported(made_once), tmp_path / "tiny" / version)
     command = [sys.executable, "-m", "firth", "serve", f"small={tmp_path / 'tiny'}", "--port", "0"]
+    command += ["--label", "small:stable=7"]
     environment = {**os.environ, "FIRTH_SERVER_TOKEN": "secret"}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=environment, **pipes) as process:
         line = process.stdout.readline()
-        assert line.startswith("small: version 7, http://127.0.0.1:")
+        assert line.startswith("small: version 8, http://127.0.0.1:")
         address = line.split()[-1].removesuffix("/v1/models/small")
         while httpx.get(f"{address}/readyz").status_code != 200:
             time.sleep(0.05)
         assert httpx.get(f"{address}/nowhere").status_code == 401
+        bearer = {"Authorization": "Bearer secret"}
+        for place, version in (("", "8"), ("/labels/stable", "7"), ("/versions/7", "7")):
+            found = httpx.get(f"{address}/v1/models/small{place}/metadata", headers=bearer).json()
+            assert found["model_spec"]["version"] == version, place
+        body = {"signature_name": "score", "instances": [{"text": "the fox"}]}
+        asked = [
+            httpx.post(f"{address}/v1/models/small{label}:predict", json=body, headers=bearer)
+            for label in ("", "/labels/stable", "/labels/canary")
+        ]
+        assert [each.status_code for each in asked] == [200, 200, 400]
+        assert asked[0].json() == asked[1].json() and "canary" in asked[2].text
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate()
     logged = [json.loads(each) for each in errors.splitlines() if each.startswith("{")]

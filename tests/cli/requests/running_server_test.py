@@ -16,6 +16,7 @@ from firth.serving.server.process import ServerProcess
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
 from tests.cli.requests.served_run import made_run
+from tests.serving.server.process_tls_test import certificate_files
 
 NAME, PROMPT = "tiny", "the fox"
 
@@ -36,7 +37,8 @@ def served(run: pathlib.Path, **settings):
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        while server_of(str(run / "serving" / "7")) is None and not settings:
+        folder = run.parent.parent / "firth"
+        while not any(server.address in each.read_text() for each in folder.glob("*.json")):
             pass
         yield server
     finally:
@@ -139,6 +141,22 @@ def test_a_server_with_a_token_is_asked_where_the_token_is_known(firth, run, mon
         assert "password" not in (next((run.parent.parent / "firth").iterdir())).read_text()
 
 
+def test_a_server_with_tls_is_asked_where_its_certificate_is_trusted(firth, run, tmp_path, monkeypatch):
+    ask = ("generate", NAME, PROMPT, "--max-new-tokens", "2")
+    for each in ("own", "other"):
+        (tmp_path / each).mkdir()
+    (certificate, key), (other, _) = (certificate_files(tmp_path / each) for each in ("own", "other"))
+    alone = firth(*ask, "--no-server")
+    with served(run, tls_certificate=certificate, tls_key=key) as server:
+        assert server.address.startswith("https://")
+        for trusted in (None, other, certificate):
+            if trusted is not None:
+                monkeypatch.setenv("SSL_CERT_FILE", trusted)
+            result = firth(*ask)
+            assert result.exit_code == 0 and result.stdout == alone.stdout
+            assert (server.address in result.stderr) is (trusted == certificate)
+
+
 class Impostor(http.server.ThreadingHTTPServer):
     """A server that has the port of another one, and passes challenges on to a third where it knows one."""
 
@@ -170,17 +188,16 @@ class Impostor(http.server.ThreadingHTTPServer):
 def test_another_server_on_the_port_gets_neither_prompt_nor_token(firth, run, tmp_path, monkeypatch):
     monkeypatch.setenv("FIRTH_SERVER_TOKEN", "password")
     with served(run, token="password") as server:
-        while not (files := [*(tmp_path / "firth").glob("*.json")]):
-            pass
-        assert files[0].stat().st_mode & 0o777 == 0o600
-        facts = json.loads(files[0].read_text())
+        (file,) = (tmp_path / "firth").glob("*.json")
+        assert file.stat().st_mode & 0o777 == 0o600
+        facts = json.loads(file.read_text())
         for passed_on_to in ("", server.address):
             with Impostor(0, passed_on_to) as impostor:
                 thread = threading.Thread(target=impostor.serve_forever)
                 thread.start()
                 # The process still runs, and its file names the port that another one has.
                 address = f"http://127.0.0.1:{impostor.server_address[1]}"
-                files[0].write_text(json.dumps({**facts, "address": address}))
+                file.write_text(json.dumps({**facts, "address": address}))
                 result = firth("generate", NAME, PROMPT, "--max-new-tokens", "2")
                 impostor.shutdown()
                 thread.join()

@@ -33,7 +33,7 @@ NAME, TOKEN = "tiny", "a-token"
 BEARER = (("authorization", f"Bearer {TOKEN}"), ("x-request-id", "mine"))
 
 
-def _certificate(folder) -> tuple[str, str]:
+def certificate_files(folder) -> tuple[str, str]:
     """Returns the files of a certificate of this machine, signed by its own key, and of the key."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
     now = datetime.datetime.now(datetime.timezone.utc)
@@ -56,7 +56,7 @@ def _certificate(folder) -> tuple[str, str]:
 def served(made_once, tmp_path_factory):
     folder, lines = tmp_path_factory.mktemp("served"), io.StringIO()
     shutil.copytree(exported(made_once), folder / NAME / "1")
-    certificate, key = _certificate(folder)
+    certificate, key = certificate_files(folder)
     settings = ServerSettings(
         port=0, grpc_port=0, token=TOKEN, tls_certificate=certificate, tls_key=key, reload_seconds=0
     )
