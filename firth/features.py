@@ -90,6 +90,7 @@ WORD_PREDICTIONS = "word_predictions"
 PREDICTED_STARTS = "predicted_starts"
 PREDICTED_ENDS = "predicted_ends"
 RECORD_TEXTS = "record_texts"
+RECORD_COMPLETE_TEXTS = "record_complete_texts"
 RECORD_CONSTRAINED_TEXTS = "record_constrained_texts"
 
 # Sums of each loss of an objective for each example, float32 [batch]: nats, hits and weights.

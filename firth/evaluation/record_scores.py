@@ -23,7 +23,7 @@ from firth.recipes.tasks.task import Task
 from firth.scores import Collected, Interval, Score, compute, compute_interval, score_of, sliced
 from firth.scores.bootstrap import RESAMPLES
 from firth.scores.inputs import label_type
-from firth.scores.score_table import CONSTRAINED, PROBABILITIES, SCORED_ANSWERS
+from firth.scores.score_table import CONSTRAINED, PROBABILITIES, SCORED_ANSWERS, WRITTEN
 
 # The slice of the whole split.
 OVERALL = "overall"
@@ -51,8 +51,9 @@ class Records:
             summaries.
         copies: Each record with its whole text as the answer; empty where a headline is of summaries, or
             where the text is not an answer.
-        constrained: Each record with the text that was written under the constraint of the task; empty for a
-            task without one.
+        complete: Each record with the text that was written, an empty one if the length cut it; empty for a
+            task without a schema.
+        constrained: As `complete`, of the texts that were written under the schema.
     """
 
     examples: list[Collected] = dataclasses.field(default_factory=list)
@@ -62,6 +63,7 @@ class Records:
     found: set[str] = dataclasses.field(default_factory=set)
     lead: list[Collected] = dataclasses.field(default_factory=list)
     copies: list[Collected] = dataclasses.field(default_factory=list)
+    complete: list[Collected] = dataclasses.field(default_factory=list)
     constrained: list[Collected] = dataclasses.field(default_factory=list)
 
     def add(self, others: "Records") -> None:
@@ -73,31 +75,26 @@ class Records:
         self.found |= others.found
         self.lead.extend(others.lead)
         self.copies.extend(others.copies)
+        self.complete.extend(others.complete)
         self.constrained.extend(others.constrained)
 
     @property
     def clean(self) -> "Records":
         """The records that no corpus was found to hold."""
-        examples, probable, scored, constrained = (
+        examples, probable, scored, complete, constrained = (
             [each for each in part if each.id not in self.found]
-            for part in (self.examples, self.probable, self.scored, self.constrained)
+            for part in (self.examples, self.probable, self.scored, self.complete, self.constrained)
         )
-        return Records(examples, probable, scored, constrained=constrained)
+        return Records(examples, probable, scored, complete=complete, constrained=constrained)
 
     def of_source(self, source: str) -> "Records":
         """Returns the records of one source."""
-        examples, probable, scored, lead, copies, constrained = (
-            [each for each in part if each.source == source]
-            for part in (
-                self.examples,
-                self.probable,
-                self.scored,
-                self.lead,
-                self.copies,
-                self.constrained,
-            )
-        )
-        return Records(examples, probable, scored, self.broken, self.found, lead, copies, constrained)
+        parts = {
+            each.name: [one for one in part if one.source == source]
+            for each in dataclasses.fields(self)
+            if isinstance(part := getattr(self, each.name), list)
+        }
+        return Records(broken=self.broken, found=self.found, **parts)
 
     def of_score(self, name: str) -> "Records":
         """Returns the records that a score is of: those of the source that its name begins with, or all."""
@@ -109,6 +106,7 @@ class Records:
         own = {
             PROBABILITIES: self.probable,
             SCORED_ANSWERS: self.scored,
+            WRITTEN: self.complete,
             CONSTRAINED: self.constrained,
         }
         return own.get(score.inputs, self.examples)

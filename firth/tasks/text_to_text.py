@@ -21,6 +21,9 @@ from firth.tasks.inputs import EncodedRecord, fit_texts
 from firth.tasks.readers.records import Label, LabelledRecord
 from firth.tasks.texts import ServedAnswers, ServedClasses, collect, key_of, split_rows
 
+# The texts that are scored by a schema, by their lists in `firth.evaluation.record_scores.Records`.
+_TEXTS_BY_SCHEMA = {"complete": names.RECORD_COMPLETE_TEXTS, "constrained": names.RECORD_CONSTRAINED_TEXTS}
+
 
 class InputPieces(NamedTuple):
     """The inputs of some records, without special tokens.
@@ -170,12 +173,12 @@ class TextToTextTask(WritingFunction):
             return [dataclasses.replace(each, prediction=of[key]) for each, of in answered if key in of]
 
         found = {"lead": taken("lead"), "copies": taken("copy")}
-        if names.RECORD_CONSTRAINED_TEXTS in outputs:
-            texts = outputs[names.RECORD_CONSTRAINED_TEXTS][places]
-            found["constrained"] = [
-                dataclasses.replace(each, prediction=text.decode("utf-8", "replace"))
-                for (each, _), text in zip(answered, texts, strict=True)
-            ]
+        for key, name in _TEXTS_BY_SCHEMA.items():
+            if name in outputs:
+                found[key] = [
+                    dataclasses.replace(each, prediction=text.decode("utf-8", "replace"))
+                    for (each, _), text in zip(answered, outputs[name][places], strict=True)
+                ]
         return found
 
     @classmethod

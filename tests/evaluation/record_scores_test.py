@@ -73,9 +73,11 @@ def test_scores_of_summaries_stand_next_to_their_baseline():
 def test_the_scores_by_a_schema_are_of_free_texts_and_of_constrained_ones():
     task = TextToText(scores=("exact_match",), schema={"type": "integer"})
     assert task.score_names == ("exact_match", "schema_valid", "schema_valid_constrained")
-    free, held = ({"a": "1", "b": "one", "c": "", "d": "4"}, {"a": "1", "b": "2", "c": "3", "d": "4"})
-    examples, constrained = ([Collected(each, "4", of[each]) for each in of] for of in (free, held))
-    found = record_scores(task, Records(examples, constrained=constrained, found={"a", "b"}))
+    # The text of c was cut.
+    texts = (["1", "one", "34", "4"], ["1", "one", "", "4"], ["1", "2", "3", "4"])
+    examples, *by_schema = ([Collected(*each) for each in zip("abcd", "4444", own)] for own in texts)
+    made = Records(examples, complete=by_schema[0], constrained=by_schema[1], found={"a", "b"})
+    found = record_scores(task, made)
     values = [found[name] for name in task.score_names]
     assert values == [0.25, 0.5, 1.0] and found["schema_valid_low"] < 0.5 < found["schema_valid_high"]
     assert [found[f"{name}[subset=clean]"] for name in task.score_names] == [0.5, 0.5, 1.0]

@@ -166,11 +166,12 @@ def test_the_records_of_rows_are_answered_and_scored_as_raw_texts_are(preset, ki
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
 
+@pytest.mark.parametrize("preset", ["t5_tiny", pytest.param("gpt2_tiny", marks=pytest.mark.repeated)])
 @eagerly()
-def test_a_schema_is_scored_of_free_texts_and_of_those_that_it_holds():
+def test_a_schema_is_scored_of_free_texts_and_of_those_that_it_holds(preset):
     """Of random weights, of which no free text is valid."""
     pieces = train_byte_pairs(count_byte_words([*TEXTS, '{"a": 12}']), 280, 1, 16)
-    tokenizer, plain = BytePairTokenizer(pieces), served("t5_tiny", "text", schema=SCHEMA).recipe
+    tokenizer, plain = BytePairTokenizer(pieces), served(preset, "text", schema=SCHEMA).recipe
     config = BytePairTokenizerConfig(vocabulary_size=tokenizer.vocabulary_size())
     recipe = plain.model_copy(update={"tokenizer": config})
     made = Served(build_model(recipe), tokenizer, recipe)
@@ -184,7 +185,11 @@ def test_a_schema_is_scored_of_free_texts_and_of_those_that_it_holds():
         answers = {name: each[place].numpy() for name, each in outputs.items()}
         details = {names.RECORD_DETAILS: np.array(row.details, object)}
         records = scored.add_input(records, _Element({**answers, **details}))
-    assert len(records.examples) == 3 and records.of_source("s").constrained == records.constrained
+    assert len(records.examples) == 3 and records.of_source("s") == records
+    asked = text_signatures(recipe)["generate"].function(made, tf.constant(TEXTS))
+    ended = np.where(asked["is_finished"], asked["generated"], b"")
+    assert sorted(each.prediction.encode() for each in records.complete) == sorted(ended)
+    assert b"" in ended and any(each.prediction for each in records.examples)
     assert [json.loads(each.prediction).keys() for each in records.constrained] == [{"a"}] * 3
     found = scored.extract_output(records)[_KEY]
     assert (found["schema_valid"], found["schema_valid_constrained"]) == (0.0, 1.0)

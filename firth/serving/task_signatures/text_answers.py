@@ -166,8 +166,14 @@ def _written_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) ->
     answers = {names.RECORD_TEXTS: texts, names.RECORD_PREDICTIONS: written.log_probability}
     schema = read_schema(served.task.text_schema)
     if schema is not None:
-        answers[names.RECORD_CONSTRAINED_TEXTS], _ = write(served, inputs, facts, schema)
+        answers[names.RECORD_COMPLETE_TEXTS] = _complete(texts, written)
+        answers[names.RECORD_CONSTRAINED_TEXTS] = _complete(*write(served, inputs, facts, schema))
     return answers
+
+
+def _complete(texts: tf.Tensor, written: WrittenTexts) -> tf.Tensor:
+    """Returns texts, of which those that the length cut are empty: a cut number may be a valid one."""
+    return tf.where(written.is_finished, texts, "")
 
 
 def _label_words_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) -> Tensors:
@@ -189,8 +195,8 @@ def answer_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
         record_weights: float32 [batch, max_documents], 0 where there is no record.
         record_lengths: int32 [batch, max_documents], tokens of the input.
         record_texts: string [batch, max_documents], what was written; not of `label_words`.
-        record_constrained_texts: string [batch, max_documents], what was written under the task's schema; of
-            tasks with one alone.
+        record_complete_texts, record_constrained_texts: string [batch, max_documents], what was written
+            freely and under the task's schema, empty if the length cut it; of tasks with a schema alone.
         record_predictions: float32 [batch, max_documents], log probability of what was written; of
             `label_words` the probabilities of the classes, [batch, max_documents, classes].
     """
