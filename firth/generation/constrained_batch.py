@@ -1,16 +1,21 @@
 """Texts that are held to constraints while they are written."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import tensorflow as tf
 
 from firth.constraints.compiling import compile_constraint
 from firth.constraints.llguidance_grammar import constraint_key
 from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher, fill_masks
 from firth.constraints.token_bytes import TokenBytes
+from firth.generation.controls import Controls
 from firth.generation.framing import PromptFraming
 from firth.generation.results import TextInProgress
+from firth.generation.writer import RUNNING
 from firth.recipes.generation.request import GenerationRequest
 
 # Constraints that a generator keeps.
@@ -54,14 +59,11 @@ class ConstrainedBatch:
         beside: Number of texts that are written side by side for each.
 
     Attributes:
-        forced: Tokens of each row that alone may come, int32 [batch, most], and their number, int32 [batch],
-            after `force`.
+        stuck: True for rows whose text is not complete, and that no token may continue, bool [batch].
     """
 
-    forced: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
-
     def __init__(self, constraints: Constraints, texts: Sequence[TextInProgress], beside: int) -> None:
-        self._texts, self._end_id = texts, constraints.tokens.end_id
+        self._most, self._end_id = [each.most for each in texts], constraints.tokens.end_id
         compiled = [constraints.compiled(each.request) for each in texts]
         self._first: list[Matcher | None] = [
             None if each is None else each.new_matcher(text.most) for each, text in zip(compiled, texts)
@@ -71,6 +73,7 @@ class ConstrainedBatch:
             {} if each is None else {(): each} for each in self._first
         ]
         self._words = np.zeros([len(texts), beside, constraints.tokens.mask_words], np.int32)
+        self._runs = self.stuck = np.zeros([len(texts)], np.bool_)
         self._fill([[each] * beside for each in self._first])
 
     @property
@@ -79,7 +82,11 @@ class ConstrainedBatch:
         return self._words
 
     def follow(
-        self, ids: npt.NDArray[np.int32], count: npt.NDArray[np.int32], is_text: npt.NDArray[np.bool_]
+        self,
+        ids: npt.NDArray[np.int32],
+        count: npt.NDArray[np.int32],
+        is_text: npt.NDArray[np.bool_],
+        ended: npt.NDArray[np.int32],
     ) -> None:
         """Reads what was written, and makes the masks of what may come next.
 
@@ -87,33 +94,41 @@ class ConstrainedBatch:
             ids: Tokens of the texts that may be continued, int32 [batch, texts, most].
             count: Number of them, int32 [batch, texts].
             is_text: False for places without a text, bool [batch, texts].
+            ended: Why a row has ended, int32 [batch], as in `Writing`.
         """
+        self._runs = (ended == RUNNING) & [each is not None for each in self._first]
         self._fill(
             [
-                self._followed(row, own_ids, own_count, own_is_text)
-                for row, (own_ids, own_count, own_is_text) in enumerate(zip(ids, count, is_text))
+                self._followed(row, ids[row], count[row], is_text[row]) if runs else [None] * count.shape[1]
+                for row, runs in enumerate(self._runs)
             ]
         )
+        is_stuck = self._runs & ~self._words.any(axis=(1, 2))
+        self.stuck, self._runs = self.stuck | is_stuck, self._runs & ~is_stuck
 
-    def force(self) -> None:
+    def force(
+        self, count: npt.NDArray[np.int32], ended: npt.NDArray[np.int32]
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Takes the tokens of each text that alone may come, and makes the masks of the tokens after them.
 
         Works for one text a row. The end is not among them.
+
+        Args:
+            count: Number of tokens so far, int32 [batch, 1].
+            ended: Why a row has ended, int32 [batch], as in `Writing`.
+
+        Returns:
+            The tokens, int32 [batch, most], and their number in each row, int32 [batch].
         """
         # The last token of a text is not read, so that no row has fewer places than are read.
-        left = min((each.left - 1 for each in self._texts if not each.has_ended), default=0)
-        forced = [
-            self._forced(row, min(left, _MOST_FORCED)) if self._is_held(row) else []
-            for row in range(len(self._texts))
-        ]
+        left = np.array(self._most) - 1 - count[:, 0]
+        most = int(left[(ended == RUNNING) & ~self.stuck].min(initial=_MOST_FORCED))
+        forced = [self._forced(row, most) if runs else [] for row, runs in enumerate(self._runs)]
         counts = np.array([*map(len, forced)], np.int32)
         tokens = np.zeros([len(forced), counts.max(initial=0)], np.int32)
         for row, own in enumerate(forced):
             tokens[row, : len(own)] = own
-        self.forced = tokens, counts
-
-    def _is_held(self, row: int) -> bool:
-        return self._first[row] is not None and not self._texts[row].has_ended
+        return tokens, counts
 
     def _forced(self, row: int, most: int) -> list[int]:
         ((ids, matcher),) = self._known[row].items()
@@ -154,7 +169,7 @@ class ConstrainedBatch:
         masks = np.full([batch, count + 1, self._words.shape[2]], -1, np.int32)
         most = np.full(batch, count + 1, np.int32)
         for row in range(batch):
-            if self._is_held(row):
+            if self._runs[row]:
                 masks[row, 0] = self._words[row, 0]
                 most[row] = self._guessed(row, tokens[row], masks[row])
         return tokens, masks, most
@@ -185,10 +200,6 @@ class ConstrainedBatch:
                 self._known[row] = {ids: None}
         return most
 
-    def is_stuck(self, row: int) -> bool:
-        """Returns true if a text is not complete and no token may come next."""
-        return self._first[row] is not None and not self._words[row].any()
-
     def _followed(
         self,
         row: int,
@@ -197,8 +208,6 @@ class ConstrainedBatch:
         is_text: npt.NDArray[np.bool_],
     ) -> list[Matcher | None]:
         before = self._known[row]
-        if not before or self._texts[row].has_ended:
-            return [None] * len(count)
         written = [tuple(map(int, own[:size])) for own, size in zip(ids, count)]
         after: dict[tuple[int, ...], Matcher | None] = {}
         for own, is_one in zip(written, is_text):
@@ -232,6 +241,73 @@ class ConstrainedBatch:
             if self._first[row] is not None:
                 # No token may come after the end, nor in a place without a text.
                 self._words[row, [each is None for each in of_row]] = 0
+
+
+def write_constrained(
+    decoding: Any,
+    batches: Mapping[int, ConstrainedBatch],
+    state: Any,
+    controls: Controls,
+    steps: tf.Tensor,
+    number: tf.Tensor,
+) -> Any:
+    """Takes so many more steps under constraints, or fewer if all rows end.
+
+    The graph calls the matchers between two steps. A graph that returned to Python there would copy all keys
+    and values that attention keeps, since it may not change what it was given.
+
+    Args:
+        decoding: Decoder of the texts.
+        batches: The matchers of each batch that is being written, by its number.
+        state: Texts so far.
+        controls: Values that each row requests.
+        steps: Most steps, int32 [].
+        number: Number of the batch, int64 [].
+    """
+    rows, words = state.ended.shape, controls.mask.shape[2]
+
+    def matched(function: Any, arguments: Any, dtypes: Any, shapes: Any) -> list[tf.Tensor]:
+        def called(number: Any, *arrays: Any) -> Any:
+            return function(batches[int(number)], *arrays)
+
+        found = tf.numpy_function(called, [number, *arguments], dtypes)
+        return [tf.ensure_shape(each, shape) for each, shape in zip(found, shapes, strict=True)]
+
+    def follow(batch: ConstrainedBatch, *written: Any) -> tuple[Any, ...]:
+        _, count, _, ended = written
+        batch.follow(*written)
+        forced = batch.force(count, ended) if decoding.reads_forced else (ended[:, np.newaxis], ended)
+        # TensorFlow may read the array after the call.
+        return batch.mask.copy(), batch.stuck, *forced
+
+    def step(state: Any, mask: tf.Tensor, tokens: tf.Tensor, counts: tf.Tensor) -> Any:
+        if decoding.guesses:
+            guesses, offered = decoding.guess(state, controls)
+            shapes = [guesses.shape, [*rows, guesses.shape[1] + 1, words], rows]
+            guesses, masks, most = matched(ConstrainedBatch.guess, [guesses], [tf.int32] * 3, shapes)
+            return decoding.check(state, controls._replace(mask=masks), guesses, offered, most)
+        held = controls._replace(mask=mask)
+        if not decoding.reads_forced:
+            return decoding.step(state, held)
+        read_forced = functools.partial(decoding.read_forced, state, held, tokens, counts)
+        return tf.cond(tf.reduce_any(counts > 0), read_forced, lambda: decoding.step(state, held))
+
+    def body(place: tf.Tensor, state: Any) -> tuple[tf.Tensor, Any]:
+        written = [*decoding.unfinished(state), state.ended]
+        dtypes, shapes = (
+            [tf.int32, tf.bool, tf.int32, tf.int32],
+            [controls.mask.shape, rows, [*rows, None], rows],
+        )
+        mask, stuck, tokens, counts = matched(follow, written, dtypes, shapes)
+        state = decoding.with_ended(state, stuck)
+        # All rows may be stuck.
+        runs = tf.reduce_any(state.ended == RUNNING)
+        return place + 1, tf.cond(runs, lambda: step(state, mask, tokens, counts), lambda: state)
+
+    def continues(place: tf.Tensor, state: Any) -> tf.Tensor:
+        return (place < steps) & tf.reduce_any(state.ended == RUNNING)
+
+    return tf.while_loop(continues, body, (tf.constant(0), state))[1]
 
 
 def only_token(mask: npt.NDArray[np.int32]) -> int | None:

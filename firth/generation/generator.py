@@ -1,6 +1,7 @@
 """The generator of Keras models: writes texts after prompts, in compiled graphs."""
 
 import functools
+import itertools
 import operator
 import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -8,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from firth.generation.constrained_batch import ConstrainedBatch, Constraints
+from firth.generation.constrained_batch import ConstrainedBatch, Constraints, write_constrained
 from firth.generation.controls import Controls, controls_of
 from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
@@ -53,6 +54,9 @@ class Generator(TextGenerator):
         self.framing = framing_of(recipe, tokenizer)
         self.reader = reader_of(model, tokenizer, self.framing.start)
         self._made: dict[Any, Any] = {}
+        # The constraints of batches that are being written, which their graphs look up by number.
+        self._batches: dict[int, ConstrainedBatch] = {}
+        self._numbers = itertools.count()
 
     @functools.cached_property
     def _constraints(self) -> Constraints:
@@ -98,34 +102,31 @@ class Generator(TextGenerator):
         if texts[0].request.constraint is not None:
             held = ConstrainedBatch(self._constraints, texts, sampler.beside)
             controls = controls._replace(mask=tf.constant(held.mask))
-        functions = self._functions(sampler, prompts, controls, room)
-        decoding, start = functions.decoding, functions.start
+        decoding, start, go_on = self._functions(sampler, prompts, controls, room)
         writing, scores = start(prompts, controls, tf.constant(any(each.scores_prompt for each in texts)))
         looks = any(each.request.stop for each in texts)
         steps = steps or (_BETWEEN_LOOKS if looks else room)
         for row, text in enumerate(texts):
             text.take_prompt(scores[row].numpy())
-        while True:
-            written = tf.nest.map_structure(lambda each: each.numpy(), decoding.texts(writing))
-            for row, text in enumerate(texts):
-                text.take(tf.nest.map_structure(operator.itemgetter(row), written))
-            if held is not None:
-                held.follow(*(each.numpy() for each in decoding.unfinished(writing)))
-                if decoding.reads_forced:
-                    held.force()
-                controls = controls._replace(mask=tf.constant(held.mask))
+        number = next(self._numbers)
+        if held is not None:
+            self._batches[number] = held
+        try:
+            while True:
+                written = tf.nest.map_structure(lambda each: each.numpy(), decoding.texts(writing))
                 for row, text in enumerate(texts):
-                    text.end_stuck(held.is_stuck(row))
-            yield
-            if all(text.has_ended for text in texts):
-                return
-            writing = decoding.with_ended(writing, tf.constant([text.has_ended for text in texts]))
-            if held is None:
-                writing = functions.go_on(writing, controls, tf.constant(steps))
-            else:
-                writing = functions.step(writing, controls, held)
+                    text.take(tf.nest.map_structure(operator.itemgetter(row), written))
+                yield
+                if all(text.has_ended for text in texts):
+                    return
+                writing = decoding.with_ended(writing, tf.constant([text.has_ended for text in texts]))
+                writing = go_on(writing, controls, tf.constant(steps), tf.constant(number, tf.int64))
+        finally:
+            self._batches.pop(number, None)
 
-    def _functions(self, sampler: Any, prompts: Prompts, controls: Controls, room: int) -> "_Functions":
+    def _functions(
+        self, sampler: Any, prompts: Prompts, controls: Controls, room: int
+    ) -> tuple[Any, "_Graph", "_Graph"]:
         """Returns the decoding of a sampler, and its graphs for such prompts, and texts up to some length."""
         room = 1 << (room - 1).bit_length()
         single = prompts.ids.shape[0] == 1
@@ -138,9 +139,13 @@ class Generator(TextGenerator):
                 writing, states = decoding.start(prompts, controls, room)
                 return writing, prompt_log_probabilities(self.reader, prompts, states, scores)
 
-            self._made[key] = _Functions(decoding, start, single)
-        made: _Functions = self._made[key]
-        return made
+            def go_on(writing: Any, controls: Controls, steps: tf.Tensor, number: tf.Tensor) -> Any:
+                if controls.mask.shape[2]:
+                    return write_constrained(decoding, self._batches, writing, controls, steps, number)
+                return decoding.go_on(writing, controls, steps)
+
+            self._made[key] = (decoding, _Graph(start, single), _Graph(go_on, single))
+        return self._made[key]
 
     def _decoding(self, sampler: Any) -> Any:
         """Returns the decoder of a sampler; see `SAMPLERS`."""
@@ -148,62 +153,22 @@ class Generator(TextGenerator):
         return SAMPLERS[sampler.kind](self.reader, framing.end_id, framing.may_write, sampler)
 
 
-class _Functions:
-    """A decoder and its graphs, each compiled for its first call.
-
-    Args:
-        decoding: The decoder.
-        start: Function that starts texts.
-        single: True for one row.
-    """
-
-    def __init__(self, decoding: Any, start: Callable[..., Any], single: bool) -> None:
-        self.decoding = decoding
-        self.start, self.go_on = _Graph(start, single), _Graph(decoding.go_on, single)
-        if decoding.reads_forced:
-            # The number of forced tokens differs from step to step.
-            self._read_forced = _Graph(decoding.read_forced, single, of_any_size=(2,))
-        if decoding.guesses:
-            self._guess, self._check = _Graph(decoding.guess, single), _Graph(decoding.check, single)
-
-    def step(self, writing: Any, controls: Controls, held: ConstrainedBatch) -> Any:
-        """Writes a token of each row under its constraint, and others with it where that takes one call."""
-        if self.decoding.guesses:
-            guesses, offered = self._guess(writing, controls)
-            tokens, masks, most = held.guess(guesses.numpy())
-            controls = controls._replace(mask=tf.constant(masks))
-            return self._check(writing, controls, tf.constant(tokens), offered, tf.constant(most))
-        if self.decoding.reads_forced and held.forced[1].any():
-            return self._read_forced(writing, controls, *map(tf.constant, held.forced))
-        return self.go_on(writing, controls, tf.constant(1))
-
-
 class _Graph:
-    """A function of a batch, compiled once: for one row, or for any number of rows.
+    """A function of a batch, compiled once: for one row, or for any number of rows."""
 
-    Args:
-        function: The function.
-        single: True for one row.
-        of_any_size: Numbers of arguments whose rows have any size.
-    """
-
-    def __init__(self, function: Callable[..., Any], single: bool, of_any_size: Sequence[int] = ()) -> None:
-        self._function, self._single, self._of_any_size = function, single, of_any_size
+    def __init__(self, function: Callable[..., Any], single: bool) -> None:
+        self._function, self._single = function, single
         self._compiled: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
         if self._compiled is None:
-            signature = tuple(
-                tf.nest.map_structure(functools.partial(self._spec, is_free=place in self._of_any_size), each)
-                for place, each in enumerate(arguments)
-            )
+            signature = tf.nest.map_structure(self._spec, arguments)
             self._compiled = tf.function(self._function, input_signature=signature, autograph=False)
         return self._compiled(*arguments)
 
-    def _spec(self, tensor: tf.Tensor, is_free: bool) -> tf.TensorSpec:
+    def _spec(self, tensor: tf.Tensor) -> tf.TensorSpec:
         rows = [] if tensor.shape.rank == 0 else [tensor.shape[0] if self._single else None]
-        sizes = [None if is_free else size for size in tensor.shape[1:]]
-        return tf.TensorSpec([*rows, *sizes], tensor.dtype)
+        return tf.TensorSpec([*rows, *tensor.shape[1:]], tensor.dtype)
 
 
 # Number of places whose logits are in memory at once.

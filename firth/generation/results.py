@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.generation.framing import FramedPrompt, PromptFraming
-from firth.generation.writer import AT_END, RUNNING, DecodedTexts
+from firth.generation.writer import AT_END, AT_LENGTH, BY_CALLER, RUNNING, DecodedTexts
 from firth.recipes.generation.request import GenerationRequest
 
 END, LENGTH, STOP, STUCK = "end", "length", "stop", "stuck"
@@ -46,6 +46,11 @@ class Generated(NamedTuple):
     complete: bool | None = None
 
 
+# By the value of `Writing.ended`. A caller ends texts at a stop, which is found before, or where no token may
+# come.
+_REASONS = {AT_END: END, AT_LENGTH: LENGTH, BY_CALLER: STUCK}
+
+
 class TextInProgress:
     """A text that is being written after a prompt."""
 
@@ -73,11 +78,6 @@ class TextInProgress:
     def has_ended(self) -> bool:
         """True if the text is complete."""
         return bool(self._ended)
-
-    @property
-    def left(self) -> int:
-        """Number of tokens that may still be written."""
-        return self.most - len(self._ids)
 
     @property
     def ended(self) -> str:
@@ -119,14 +119,9 @@ class TextInProgress:
         if place >= 0:
             self._text, self._ended = self._text[:place], STOP
         elif ended != RUNNING:
-            self._ended = END if ended == AT_END else LENGTH
+            self._ended = _REASONS[int(ended)]
         if several and self.has_ended:
             self._several = [*self._found(several)]
-
-    def end_stuck(self, is_stuck: bool) -> None:
-        """Ends a text that has not ended, if no token can continue it."""
-        if is_stuck and not self.has_ended:
-            self._ended = STUCK
 
     def _found(self, several: Any) -> Iterator[Generated]:
         """Yields the texts of a search, `Hypotheses` of one row, with their scores."""

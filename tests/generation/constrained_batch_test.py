@@ -204,9 +204,9 @@ def test_the_graph_of_texts_without_a_constraint_has_no_mask():
     made.generate("the fox", max_new_tokens=3)
     made.generate("the fox", max_new_tokens=3, regex="[a-z]{9}")
     graphs = {}
-    for key, functions in made._made.items():
-        if functions.go_on._compiled is not None and key[0] == "greedy":
-            concrete = functions.go_on._compiled.get_concrete_function()
+    for key, (_, _, go_on) in made._made.items():
+        if go_on._compiled is not None and key[0] == "greedy":
+            concrete = go_on._compiled.get_concrete_function()
             graphs[bool(key[-2])] = str(concrete.graph.as_graph_def())
     assert "BitwiseAnd" in graphs[True] and "BitwiseAnd" not in graphs[False]
 

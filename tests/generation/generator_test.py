@@ -87,8 +87,8 @@ def test_one_graph_serves_all_prompts_of_a_bucket():
         generator.generate(prompts, max_new_tokens=6)
     traces = [
         graph._compiled.experimental_get_tracing_count()
-        for functions in generator._made.values()
-        for graph in (functions.start, functions.go_on)
+        for _, *graphs in generator._made.values()
+        for graph in graphs
         if graph._compiled is not None
     ]
     # Those that ran op by op have no trace.
