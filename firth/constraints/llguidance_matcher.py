@@ -40,6 +40,8 @@ class LLGuidanceConstraint(CompiledConstraint):
 
     def __init__(self, constraint: Constraint, tokens: TokenBytes) -> None:
         grammar = read_grammar(constraint_key(constraint))
+        # llguidance does not say how much it holds for a grammar.
+        self.size = len(grammar)
         if constraint.of_json is not None:
             tokens.check(needed_bytes(constraint.of_json.json_schema))
         tokenizer, missing = llguidance_tokenizer(tokens)

@@ -60,7 +60,13 @@ class Matcher(abc.ABC):
 
 
 class CompiledConstraint(abc.ABC):
-    """A constraint that was read once, for any number of texts of one vocabulary."""
+    """A constraint that was read once, for any number of texts of one vocabulary.
+
+    Attributes:
+        size: Bytes of memory that it holds, as far as they are known.
+    """
+
+    size = 0
 
     @abc.abstractmethod
     def new_matcher(self, most_tokens: int) -> Matcher:

@@ -181,6 +181,7 @@ class AutomatonConstraint(CompiledConstraint):
 
     def __init__(self, automaton: TokenAutomaton, finish: bool = False) -> None:
         self.automaton, self._finish = automaton, finish
+        self.size = automaton.size
 
     def new_matcher(self, most_tokens: int) -> "AutomatonMatcher":
         """Returns the matcher of a text without a token.

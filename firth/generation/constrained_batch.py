@@ -8,53 +8,35 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from firth.constraints.compiling import compile_constraint
-from firth.constraints.llguidance_grammar import constraint_key
+from firth.constraints.constraint_cache import ConstraintCache
 from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher, fill_masks
-from firth.constraints.token_bytes import TokenBytes
 from firth.generation.controls import Controls
-from firth.generation.framing import PromptFraming
 from firth.generation.results import TextInProgress
 from firth.generation.writer import RUNNING
 from firth.recipes.generation.request import GenerationRequest
 
-# Constraints that a generator keeps.
-_KEPT = 64
 # Forced tokens that are read at once; the logits of all of them are in memory.
 _MOST_FORCED = 16
 
 
-class Constraints:
-    """The constraints that texts of one model were held to, each compiled once.
+def compiled_constraint(request: GenerationRequest, cache: ConstraintCache) -> CompiledConstraint | None:
+    """Returns the constraint of a request; None if it has none.
 
     Args:
-        framing: Layout of its prompts.
+        request: The request.
+        cache: Constraints of the model.
+
+    Raises:
+        ConstraintError: for a constraint that is not valid, or that the vocabulary cannot meet.
     """
-
-    def __init__(self, framing: PromptFraming) -> None:
-        self.tokens = TokenBytes.of(framing.tokenizer, framing.may_write, framing.end_id)
-        self._compiled: dict[str, CompiledConstraint] = {}
-
-    def compiled(self, request: GenerationRequest) -> CompiledConstraint | None:
-        """Returns the constraint of a request; None if it has none.
-
-        Raises:
-            ConstraintError: for a constraint that is not valid, or that the vocabulary cannot meet.
-        """
-        if request.constraint is None:
-            return None
-        key = f"{request.finish} {constraint_key(request.constraint)}"
-        if key not in self._compiled:
-            made = compile_constraint(request.constraint, self.tokens, request.finish)
-            self._compiled = dict([*self._compiled.items(), (key, made)][-_KEPT:])
-        return self._compiled[key]
+    return None if request.constraint is None else cache.compiled(request.constraint, request.finish)
 
 
 class ConstrainedBatch:
     """The matchers of a batch, which follow what is written.
 
     Args:
-        constraints: Constraints of the model.
+        cache: Constraints of the model.
         texts: Texts of the batch.
         beside: Number of texts that are written side by side for each.
 
@@ -62,9 +44,9 @@ class ConstrainedBatch:
         stuck: True for rows whose text is not complete, and that no token may continue, bool [batch].
     """
 
-    def __init__(self, constraints: Constraints, texts: Sequence[TextInProgress], beside: int) -> None:
-        self._most, self._end_id = [each.most for each in texts], constraints.tokens.end_id
-        compiled = [constraints.compiled(each.request) for each in texts]
+    def __init__(self, cache: ConstraintCache, texts: Sequence[TextInProgress], beside: int) -> None:
+        self._most, self._end_id = [each.most for each in texts], cache.tokens.end_id
+        compiled = [compiled_constraint(each.request, cache) for each in texts]
         self._first: list[Matcher | None] = [
             None if each is None else each.new_matcher(text.most) for each, text in zip(compiled, texts)
         ]
@@ -72,7 +54,7 @@ class ConstrainedBatch:
         self._known: list[dict[tuple[int, ...], Matcher | None]] = [
             {} if each is None else {(): each} for each in self._first
         ]
-        self._words = np.zeros([len(texts), beside, constraints.tokens.mask_words], np.int32)
+        self._words = np.zeros([len(texts), beside, cache.tokens.mask_words], np.int32)
         self._runs = self.stuck = np.zeros([len(texts)], np.bool_)
         self._fill([[each] * beside for each in self._first])
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from firth.generation.constrained_batch import ConstrainedBatch, Constraints, write_constrained
+from firth.constraints.constraint_cache import ConstraintCache
+from firth.constraints.token_bytes import TokenBytes
+from firth.generation.constrained_batch import ConstrainedBatch, compiled_constraint, write_constrained
 from firth.generation.controls import Controls, controls_of
 from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
@@ -59,8 +61,9 @@ class Generator(TextGenerator):
         self._numbers = itertools.count()
 
     @functools.cached_property
-    def _constraints(self) -> Constraints:
-        return Constraints(self.framing)
+    def _constraints(self) -> ConstraintCache:
+        framing = self.framing
+        return ConstraintCache(lambda: TokenBytes.of(self.tokenizer, framing.may_write, framing.end_id))
 
     def check(self, request: GenerationRequest) -> None:
         """Raises an error if a request has a value that the model cannot honour.
@@ -72,7 +75,7 @@ class Generator(TextGenerator):
             ValueError: if it cannot, naming the value.
         """
         super().check(request)
-        self._constraints.compiled(request)
+        compiled_constraint(request, self._constraints)
 
     @property
     def predicts_prompt(self) -> bool:  # type: ignore[override]

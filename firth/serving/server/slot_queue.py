@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
+from firth.constraints.constraint_cache import Run
 from firth.constraints.matcher import CompiledConstraint
 from firth.recipes.generation.constraints import Constraint
 from firth.serving.server.errors import RequestError
@@ -20,10 +21,13 @@ _COMPILING, _WAITING = 2, 64
 
 
 class Compiler(Protocol):
-    """Compiles constraints for a model; `SlotConstraints` is one."""
+    """Compiles constraints for a model; see `firth.constraints.constraint_cache.ConstraintCache`."""
 
     def compiled(self, constraint: Constraint, finish: bool = False) -> CompiledConstraint:
         """Returns a constraint as matchers of the model's tokens need it."""
+
+    def future(self, constraint: Constraint, finish: bool, run: Run) -> Future[CompiledConstraint]:
+        """Returns the future of a constraint."""
 
 
 class Batcher(Protocol):
@@ -182,26 +186,30 @@ class SlotQueue:
         return stream
 
     def compile(self, constraint: Constraint, finish: bool = False) -> Future[CompiledConstraint]:
-        """Returns a constraint as `SlotPrompt.constraint` takes it, once it is compiled in another thread.
+        """Returns a constraint as `SlotPrompt.constraint` takes it, at once if it was compiled before.
+
+        Others are compiled in threads, one after another, and each once for all that wait for it.
 
         Args:
             constraint: The constraint.
             finish: True for only tokens after which the text can still be ended in time.
 
         Raises:
+            ConstraintError: for a constraint that is nested too deep or has more than 1 MB.
             RequestError: 429 if too many wait to be compiled, 503 if the model is being unloaded.
         """
+        return self._batcher.constraints.future(constraint, finish, self._compile)
+
+    def _compile(self, work: Callable[[], None]) -> None:
         with self._changed:
             if self._is_closed:
                 raise RequestError("the model is being unloaded", 503)
             if self._compiling >= _COMPILING + _WAITING:
                 raise RequestError(f"{self._compiling} constraints are being compiled; ask again later", 429)
             self._compiling += 1
-        future = self._compilers.submit(self._batcher.constraints.compiled, constraint, finish)
-        future.add_done_callback(self._compiled)
-        return future
+        self._compilers.submit(work).add_done_callback(self._compiled)
 
-    def _compiled(self, future: Future[CompiledConstraint]) -> None:
+    def _compiled(self, future: Future[None]) -> None:
         with self._changed:
             self._compiling -= 1
 

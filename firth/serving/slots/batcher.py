@@ -10,14 +10,15 @@ import numpy.typing as npt
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
+from firth.constraints.constraint_cache import ConstraintCache
 from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher, fill_masks
 from firth.generation.results import END, LENGTH, STUCK
 from firth.recipes.generation.constraints import Constraint
 from firth.serving.exported_model import newest_model, read_description
 from firth.serving.isolated_check import Loaded
 from firth.serving.parameter import values_of
-from firth.serving.slots.constraints import SlotConstraints, read_token_bytes
 from firth.serving.slots.requests import GREATEST_BIAS, prefill_request, step_request
+from firth.serving.slots.token_bytes import read_token_bytes
 from firth.serving.warmup import Request
 from firth.tokenizers.dialogue_json import REFUSAL
 
@@ -127,7 +128,7 @@ class ContinuousBatcher:
             raise ValueError(f"{path} has no slots: export a model that writes with export.slots: 1 or more")
         self.described = described["slots"]
         self.loaded = loaded or Loaded(path)
-        self.constraints = SlotConstraints(functools.partial(read_token_bytes, path))
+        self.constraints = ConstraintCache(functools.partial(read_token_bytes, path))
         count, words = self.described["count"], self.described["mask_words"]
         self._held: list[_Held | None] = [None] * count
         # Rows of free texts, and of no text, let all tokens come.

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from firth.recipes.generation.constraints import TextChoices
 from firth.serving.server.errors import RequestError
 from firth.serving.server.slot_queue import SlotQueue
 from firth.serving.slots.batcher import SlotPrompt
@@ -82,3 +83,22 @@ def test_a_stream_in_an_event_loop(queue):
 
     texts = asyncio.run(read())
     assert [bool(each.ended) for each in texts] == [False] * (len(texts) - 1) + [True]
+
+
+def test_a_constraint_that_was_compiled_does_not_wait_for_others(queue):
+    known, new = TextChoices(choices=("the fox",)), TextChoices(choices=("a cat",))
+    made, held = queue.compile(known).result(), threading.Event()
+    # Threads that compile something for long.
+    for _ in range(2):
+        queue._compile(held.wait)
+    try:
+        later = queue.compile(new)
+        assert queue.compile(known).result(timeout=60) is made and queue.compile(new) is later
+        assert not later.done()
+        with pytest.raises(RequestError) as full:
+            for number in range(99):
+                queue.compile(TextChoices(choices=(f"the fox {number}",)))
+        assert full.value.status == 429
+    finally:
+        held.set()
+    assert later.result() is queue.compile(new).result()

@@ -7,11 +7,11 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 
+from firth.constraints.constraint_cache import ConstraintCache
 from firth.generation import Generator
 from firth.serving import ContinuousBatcher
 from firth.serving.saved_model import export
 from firth.serving.served_model import Served
-from firth.serving.slots.constraints import SlotConstraints
 from firth.serving.slots.signatures import SlotSignatures
 from tests.generation.cases import eagerly, generator_of
 
@@ -92,5 +92,5 @@ def batcher_op_by_op(served: Served, *bind: Any) -> ContinuousBatcher:
         Loaded=lambda _: OpByOp(signatures),
     ):
         batcher = ContinuousBatcher("no folder")
-    batcher.constraints = SlotConstraints(lambda: signatures.token_bytes)
+    batcher.constraints = ConstraintCache(lambda: signatures.token_bytes)
     return batcher

@@ -2,8 +2,10 @@
 
 import dataclasses
 from collections.abc import Hashable, Iterator, Mapping
+from concurrent.futures import Future
 from typing import Any, NoReturn
 
+from firth.constraints.constraint_cache import Run
 from firth.constraints.matcher import CompiledConstraint, ConstraintError
 from firth.generation.results import END, TextInProgress
 from firth.generation.text_generator import TextGenerator
@@ -134,6 +136,10 @@ class _NoConstraints:
         self._engine = engine
 
     def compiled(self, constraint: Constraint, finish: bool = False) -> CompiledConstraint:
+        """Raises a `ConstraintError`: a text of an engine is free."""
+        self._refuse()
+
+    def future(self, constraint: Constraint, finish: bool, run: Run) -> Future[CompiledConstraint]:
         """Raises a `ConstraintError`: a text of an engine is free."""
         self._refuse()
 
