@@ -41,8 +41,7 @@ async def computed(
     Raises:
         RequestError: as `ModelVersion.submit` does.
     """
-    # A signature whose rows are not joined with others is computed in the thread that asks.
-    return await asyncio.wrap_future(await run_in_threadpool(version.submit, signature, inputs))
+    return await asyncio.wrap_future(version.submit(signature, inputs))
 
 
 async def answers(

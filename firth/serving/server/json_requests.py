@@ -1,5 +1,7 @@
 """Bodies of requests in JSON: read by a type, with the parameter that an error is about."""
 
+import collections
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -57,11 +59,19 @@ def parse_body(kind: type[AnyBody], content: bytes | str) -> AnyBody:
     ... except RequestError as error:
     ...     print(error, error.parameter)
     secnod: unknown parameter; did you mean second? secnod
+    >>> try:
+    ...     parse_body(Two, '{"first": 1, "first": 2}')
+    ... except RequestError as error:
+    ...     print(error)
+    first: the key is given twice
     """
     try:
         body = kind.model_validate_json(content)
     except pydantic.ValidationError as error:
         raise _refusal(kind, error.errors(include_url=False, include_context=False)) from None
+    if place := _twice_in(json.loads(content, object_pairs_hook=_Members, parse_int=str)):
+        name = place.partition(".")[0]
+        raise RequestError(f"{place}: the key is given twice", 400, name)
     for name, values in kind.neutral.items():
         given = getattr(body, name)
         if given is not None and given not in values:
@@ -70,6 +80,30 @@ def parse_body(kind: type[AnyBody], content: bytes | str) -> AnyBody:
                 f"{name}: this server does not honour it; leave it out, or {allowed}", 400, name
             )
     return body
+
+
+class _Members(dict[str, Any]):
+    """An object of JSON that remembers the path of a key which it, or an object in it, has twice."""
+
+    def __init__(self, members: list[tuple[str, Any]]) -> None:
+        super().__init__(members)
+        self.twice = ""
+        if len(self) < len(members):
+            counts = collections.Counter(name for name, _ in members)
+            self.twice = counts.most_common(1)[0][0]
+        self.twice = self.twice or next(
+            (f"{name}.{place}" for name, value in members if (place := _twice_in(value))), ""
+        )
+
+
+def _twice_in(value: Any) -> str:
+    if isinstance(value, _Members):
+        return value.twice
+    if isinstance(value, list):
+        return next(
+            (f"{number}.{found}" for number, each in enumerate(value) if (found := _twice_in(each))), ""
+        )
+    return ""
 
 
 def _refusal(kind: type[Body], errors: Any) -> RequestError:

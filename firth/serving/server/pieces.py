@@ -13,7 +13,11 @@ from firth.serving.server.errors import RequestError
 from firth.serving.server.versions import ModelVersion
 
 # Tokens before one that say how it is written: a character has at most four bytes, and a word more pieces.
-_CONTEXT = 8
+CONTEXT = 8
+# Tokens of one request for them or for their text.
+_MOST_IDS = 2**17
+# The signature of all tokens of a text; models that an earlier version exported lack it.
+_TEXT_IDS = "text_ids"
 # A character of which not all bytes are there.
 _UNFINISHED = "\ufffd"
 
@@ -38,6 +42,7 @@ class Pieces:
         tokenizer = described.get("tokenizer", {})
         self.special: dict[str, int] = tokenizer.get("special_pieces", {})
         self.before, self.after = (tuple(tokenizer.get(name, ())) for name in ("before", "after"))
+        self._prefix = tokenizer.get("prefix", "")
         self.rows, self.longest = int(slots["vocabulary"]), int(slots["prompt_lengths"][-1])
         self.end_id = int(slots["end_id"])
         self._names = {number: name for name, number in self.special.items()}
@@ -68,22 +73,62 @@ class Pieces:
         ids = tuple(map(int, found["ids"][0, : found["length"][0]]))
         return ids or (self.end_id,)
 
-    async def own(self, text: str, parameter: str) -> tuple[int, ...]:
-        """Returns the tokens of a text alone, in which the name of a special piece is that piece.
+    async def whole(self, text: str, parameter: str) -> tuple[int, ...]:
+        """Returns all tokens of a text with the special pieces around it; a dialogue is an ordinary text.
+
+        The name of a special piece is ordinary text in it.
 
         Raises:
-            RequestError: for a text that is longer than the model reads.
+            RequestError: for more tokens than a request has.
         """
+        if not self._reads_whole:
+            return await self.framed(text, parameter)
+        (ids,) = await self._text_ids([self._prefix + text])
+        self.check_count((*self.before, *ids, *self.after), parameter)
+        return (*self.before, *ids, *self.after)
+
+    async def own(self, text: str, parameter: str) -> tuple[int, ...]:
+        """Returns all tokens of a text alone, in which the name of a special piece is that piece.
+
+        Raises:
+            RequestError: for more tokens than a request has.
+        """
+        parts = [each for each in self._split(text) if each]
+        plain = [each for each in parts if each not in self.special]
+        if self._reads_whole:
+            rows = iter(await self._text_ids(plain))
+        else:
+            framed = [await self.framed(each, parameter) for each in plain]
+            rows = iter([each[len(self.before) : len(each) - len(self.after)] for each in framed])
         found: list[int] = []
-        for part in self._split(text):
-            if part in self.special:
-                found.append(self.special[part])
-            elif part:
-                ids = await self.framed(part, parameter)
-                found += ids[len(self.before) : len(ids) - len(self.after)]
-            if len(found) > self.longest:
-                raise self._too_long(parameter)
+        for part in parts:
+            found += [self.special[part]] if part in self.special else next(rows)
+        self.check_count(found, parameter)
         return tuple(found)
+
+    @property
+    def _reads_whole(self) -> bool:
+        return self._version.has(_TEXT_IDS)
+
+    async def _text_ids(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        found: list[tuple[int, ...]] = [()] * len(texts)
+        for places in by_size([len(each) for each in texts]):
+            asked = {"text": np.array([texts[place].encode() for place in places], object)}
+            made = await computed(self._version, _TEXT_IDS, asked)
+            for place, ids, length in zip(places, made["ids"], made["length"]):
+                found[place] = tuple(map(int, ids[:length]))
+        return found
+
+    def check_count(self, ids: Sequence[int], parameter: str) -> None:
+        """Passes if a request may have so many tokens.
+
+        Raises:
+            RequestError: 400 if it may not.
+        """
+        if len(ids) > _MOST_IDS:
+            raise RequestError(
+                f"{parameter}: {len(ids):,} tokens; at most {_MOST_IDS:,} in a request", 400, parameter
+            )
 
     def _too_long(self, parameter: str) -> RequestError:
         problem = f"the text has more tokens than the {self.longest} that the model reads"
@@ -127,16 +172,9 @@ class Pieces:
 
     async def text(self, ids: Sequence[int]) -> str:
         """Returns the text of tokens, with special pieces by their names."""
-        parts: list[str] = []
-        stretch: list[int] = []
-        for each in [*ids, None]:
-            if each is None or self.name(each):
-                parts += await self._texts([stretch]) if stretch else []
-                parts += [self.name(each)] if each is not None else []
-                stretch = []
-            else:
-                stretch.append(each)
-        return "".join(parts)
+        stretches = [(name, [*group]) for name, group in itertools.groupby(ids, key=self.name)]
+        texts = iter(await self._texts([group for name, group in stretches if not name]))
+        return "".join(name * len(group) if name else next(texts) for name, group in stretches)
 
     async def each_text(self, rows: Sequence[tuple[Sequence[int], int]]) -> list[str]:
         """Returns the text that each of some tokens adds after others.
@@ -157,13 +195,19 @@ class Pieces:
         return found
 
     def _context(self, before: Sequence[int]) -> tuple[int, ...]:
-        last = before[-_CONTEXT:]
+        last = before[-CONTEXT:]
         specials = [place for place, each in enumerate(last) if self.name(each)]
         return tuple(last[specials[-1] + 1 if specials else 0 :])
 
     async def _texts(self, rows: Sequence[Sequence[int]]) -> list[str]:
-        if not rows:
-            return []
+        found = [""] * len(rows)
+        for places in by_size([len(each) for each in rows]):
+            made = await self._padded_texts([rows[place] for place in places])
+            for place, text in zip(places, made):
+                found[place] = text
+        return found
+
+    async def _padded_texts(self, rows: Sequence[Sequence[int]]) -> list[str]:
         width = max(1, *map(len, rows))
         ids = np.zeros([len(rows), width], np.int32)
         for number, row in enumerate(rows):
@@ -177,3 +221,17 @@ class Pieces:
         }
         found = await computed(self._version, "detokenize", asked)
         return [each.decode("utf-8", "replace") for each in found["generated"]]
+
+
+def by_size(sizes: Sequence[int]) -> list[list[int]]:
+    """Returns the places of sizes in groups within which none is twice another, so that little is padded.
+
+    Example:
+
+    >>> by_size([1, 30, 0, 17, 1])
+    [[2], [0, 4], [1, 3]]
+    """
+    groups: dict[int, list[int]] = {}
+    for place, size in enumerate(sizes):
+        groups.setdefault(size.bit_length(), []).append(place)
+    return [groups[each] for each in sorted(groups)]

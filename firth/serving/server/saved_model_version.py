@@ -19,6 +19,7 @@ from firth.serving.server.errors import RequestError
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.slot_queue import SlotQueue
+from firth.serving.server.unbatched import UnbatchedRequests
 from firth.serving.server.versions import Arrays, ModelVersion, refusal_of
 from firth.serving.slots.batcher import ContinuousBatcher
 from firth.serving.warmup import read_warmup
@@ -66,6 +67,7 @@ class SavedModelVersion(ModelVersion):
             settings.batch_threads,
             lambda rows: metrics.batch(name, rows),
         )
+        self._unbatched: UnbatchedRequests[Arrays] = UnbatchedRequests(settings.max_queued_rows)
         self.slots = None
         if "slots" in self.description:
             batcher = ContinuousBatcher(path, loaded=self._loaded)
@@ -109,9 +111,7 @@ class SavedModelVersion(ModelVersion):
         sizes = {values.shape[:1] for values in inputs.values()}
         if self._is_by_rows(signature) and len(sizes) == 1 and () not in sizes:
             return self._batcher.submit(signature, inputs)
-        future: Future[Arrays] = Future()
-        future.set_result(self.run(signature, inputs))
-        return future
+        return self._unbatched.submit(lambda: self.run(signature, inputs))
 
     def _is_by_rows(self, signature: str) -> bool:
         """Returns whether a signature's rows do not depend on each other, which `firth` has checked."""
@@ -120,7 +120,7 @@ class SavedModelVersion(ModelVersion):
     @property
     def queues(self) -> dict[str, int]:
         """Numbers of rows and texts that wait, and of texts that are written."""
-        found = {"queued_rows": self._batcher.queued}
+        found = {"queued_rows": self._batcher.queued + self._unbatched.queued}
         if self.slots is not None:
             found |= {"queued_texts": self.slots.queued, "active_slots": self.slots.active}
         return found
@@ -130,6 +130,7 @@ class SavedModelVersion(ModelVersion):
         if self.slots is not None:
             self.slots.close()
         self._batcher.close()
+        self._unbatched.close()
         self._loaded.session.close()
 
 

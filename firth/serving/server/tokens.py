@@ -12,8 +12,8 @@ from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import Body, read_body
 from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import while_connected
-from firth.serving.server.openai.slots import reads_dialogues, slots_of
-from firth.serving.server.pieces import Pieces
+from firth.serving.server.openai.slots import slots_of
+from firth.serving.server.pieces import CONTEXT, Pieces
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.versions import ModelVersion
 
@@ -69,6 +69,7 @@ def routes(models: Models, settings: ServerSettings) -> list[BaseRoute]:
         with models.lease(_name(models, body.model)) as version:
             slots_of(version)
             pieces = Pieces(version)
+            pieces.check_count(body.tokens, "tokens")
             return JSONResponse({"prompt": await pieces.text(pieces.known(body.tokens, "tokens"))})
 
     return [
@@ -108,19 +109,15 @@ def tokenizer_info(version: ModelVersion) -> dict[str, Any]:
 
 
 async def _tokenize(body: TokenizeBody, version: ModelVersion) -> dict[str, Any]:
-    described = slots_of(version).described
+    slots_of(version)
     pieces = Pieces(version)
     is_framed = body.add_special_tokens is not False
-    if is_framed and reads_dialogues(described):
-        raise RequestError(
-            f"add_special_tokens: {version.name} learned dialogues; false gives the tokens of a text alone",
-            400,
-            "add_special_tokens",
-        )
-    ids = await (pieces.framed if is_framed else pieces.own)(body.prompt, "prompt")
+    ids = await (pieces.whole if is_framed else pieces.own)(body.prompt, "prompt")
     names = None
     if body.return_token_strs:
-        names = await pieces.each_text([(ids[:place], each) for place, each in enumerate(ids)])
+        names = await pieces.each_text(
+            [(ids[max(place - CONTEXT, 0) : place], each) for place, each in enumerate(ids)]
+        )
     return {
         "count": len(ids),
         "max_model_len": pieces.longest,

@@ -40,6 +40,14 @@ class ModelVersion(abc.ABC):
         self.name, self.version, self.path = name, version, path
         self.client: SignatureClient = _VersionClient(self)
 
+    def has(self, signature: str) -> bool:
+        """Returns whether `submit` answers a signature.
+
+        Args:
+            signature: Name of the signature.
+        """
+        return signature in self.signature_defs
+
     @abc.abstractmethod
     def submit(self, signature: str, inputs: Mapping[str, npt.NDArray[Any]]) -> Future[Arrays]:
         """Returns the outputs of a signature, once they are computed.

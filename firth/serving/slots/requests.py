@@ -59,6 +59,7 @@ def idle_requests(described: Mapping[str, Any]) -> list[Request]:
         *prompts,
         step_request(described, [False] * described["count"]),
         Request("tokenize", {"text": [prompt_text(described, b"A sentence.")], "max_new_tokens": length}),
+        Request("text_ids", {"text": [b"A sentence."]}),
         Request("detokenize", tokens),
     ]
 

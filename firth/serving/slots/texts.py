@@ -40,6 +40,23 @@ class SlotTexts:
         read = read_prompts(self._framing, text, max_new_tokens)
         return {"ids": read.prompts.ids, "length": read.prompts.lengths, "truncated": read.truncated}
 
+    def text_ids(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Returns all tokens of texts alone, also of those that are longer than a prompt.
+
+        Args:
+            text: Texts, string [batch].
+
+        Returns:
+            ids: int32 [batch, tokens], padded.
+            length: int32 [batch], tokens of each text.
+        """
+        tokenizer = self._framing.tokenizer
+        if self._framing.reads_words:
+            found = tokenizer.word_ids(tokenizer.split(text))
+        else:
+            found = tokenizer.tokenize(text)
+        return {"ids": found.to_tensor(), "length": tf.cast(found.row_lengths(), tf.int32)}
+
     def detokenize(
         self, prompt_ids: tf.Tensor, prompt_length: tf.Tensor, ids: tf.Tensor, length: tf.Tensor
     ) -> dict[str, tf.Tensor]:
@@ -80,6 +97,11 @@ TEXT_SIGNATURES = {
             "truncated": Output("whether the text was cut", "bool"),
         },
     ),
+    "text_ids": TensorSignature(
+        "Gives all tokens of texts alone, also of those that are longer than a prompt.",
+        {"text": Output("text", "string")},
+        {"ids": Output("tokens, padded", "int32", _IDS), "length": _LENGTHS},
+    ),
     "detokenize": TensorSignature(
         "Gives the texts of tokens that were written.",
         {
@@ -91,4 +113,4 @@ TEXT_SIGNATURES = {
         {"generated": Output("text, in UTF-8", "string")},
     ),
 }
-"""Descriptions of both signatures by name."""
+"""Descriptions of the signatures by name."""

@@ -20,6 +20,7 @@ def describe_tokenizer(tokenizer: Any, recipe: RunRecipe) -> dict[str, Any]:
         special_pieces: Ids of its special pieces by their names.
         roles: Names of those with a role, by the role, such as `sep`.
         before, after: Ids of the pieces around each prompt of a model that writes; empty for others.
+        prefix: Text before each prompt of a model that writes; empty for none.
         chat_template: Its chat template as a program in Jinja; None if it has none.
     """
     goal: Any = recipe.goal
@@ -33,6 +34,7 @@ def describe_tokenizer(tokenizer: Any, recipe: RunRecipe) -> dict[str, Any]:
         "roles": {} if specials is None else dict(specials.by_role),
         "before": [] if framing is None else list(framing.before),
         "after": [] if framing is None else list(framing.after),
+        "prefix": "" if framing is None else goal.prompt_prefix,
         "chat_template": _program(tokenizer),
     }
 

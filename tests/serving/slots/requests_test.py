@@ -13,7 +13,7 @@ from firth.serving.validation import TEXT_CASES
 from firth.serving.warmup import read_warmup
 from tests.serving.slots.models import batcher_of, exported, generator_of_exported
 
-OWN = ("prefill", "step", "tokenize", "detokenize")
+OWN = ("prefill", "step", "tokenize", "text_ids", "detokenize")
 
 
 def test_a_warm_up_leaves_slots_as_they_are(made_once):

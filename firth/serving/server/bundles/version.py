@@ -18,6 +18,7 @@ from firth.serving.server.errors import RequestError
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.slot_queue import SlotQueue
+from firth.serving.server.unbatched import UnbatchedRequests
 from firth.serving.server.versions import Arrays, ModelVersion, refusal_of
 from firth.serving.slots.texts import TEXT_SIGNATURES, SlotTexts
 from firth.serving.slots.tokenizer_description import describe_tokenizer
@@ -61,6 +62,7 @@ class BundleVersion(ModelVersion):
             key: tf.function(getattr(texts, key), input_signature=each.specs, autograph=False)
             for key, each in TEXT_SIGNATURES.items()
         }
+        self._unbatched: UnbatchedRequests[Arrays] = UnbatchedRequests(settings.max_queued_rows)
         self.signature_defs = {}
         self.description = {
             "signatures": {},
@@ -75,30 +77,37 @@ class BundleVersion(ModelVersion):
         )
         self.slots = self._queue
 
+    def has(self, signature: str) -> bool:
+        """Returns whether it is a signature on the tokens of slots; see the base."""
+        return signature in self._functions
+
     def submit(self, signature: str, inputs: Mapping[str, npt.NDArray[Any]]) -> Future[Arrays]:
-        """Returns the outputs of `tokenize` or `detokenize`, computed at once; see the base."""
+        """Returns the outputs of a signature on the tokens of slots; see the base."""
         if signature not in self._functions:
             known = suggest(signature, self._functions)
             raise RequestError(f"{self.name} has no signature {signature}; {known}", 404, "signature_name")
+        return self._unbatched.submit(lambda: self._computed(signature, inputs))
+
+    def _computed(self, signature: str, inputs: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+        described = TEXT_SIGNATURES[signature].inputs
+        tensors = [tf.constant(inputs[each], one.dtype) for each, one in described.items()]
         try:
-            found = self._functions[signature](
-                *(
-                    tf.constant(inputs[each], one.dtype)
-                    for each, one in TEXT_SIGNATURES[signature].inputs.items()
-                )
-            )
+            found = self._functions[signature](*tensors)
         except tf.errors.OpError as error:
             raise refusal_of(error) from None
-        future: Future[Arrays] = Future()
-        future.set_result({key: value.numpy() for key, value in found.items()})
-        return future
+        return {key: value.numpy() for key, value in found.items()}
 
     @property
     def queues(self) -> dict[str, int]:
-        """Numbers of texts that wait and that are written."""
-        return {"queued_texts": self._queue.queued, "active_slots": self._queue.active}
+        """Numbers of requests and texts that wait, and of texts that are written."""
+        return {
+            "queued_rows": self._unbatched.queued,
+            "queued_texts": self._queue.queued,
+            "active_slots": self._queue.active,
+        }
 
     def close(self) -> None:
         """Writes what was taken to its end, and frees the model."""
         self._queue.close()
         self._texts.close()
+        self._unbatched.close()

@@ -109,7 +109,7 @@ async def _of_examples(
 
 
 async def _outputs(version: ModelVersion, name: str, inputs: Outputs) -> Outputs:
-    # Signatures that are not batched are computed in the thread that asks.
+    # Rows of a large request are taken apart.
     return await asyncio.wrap_future(await run_in_threadpool(version.submit, name, inputs))
 
 

@@ -38,7 +38,13 @@ class TalkingModels:
 
         slots = SlotQueue(batcher, 8)
         self.version = SimpleNamespace(
-            name=NAME, version=1, description=described, slots=slots, submit=submit, signature_defs={}
+            name=NAME,
+            version=1,
+            description=described,
+            slots=slots,
+            submit=submit,
+            has=lambda name: True,
+            signature_defs={},
         )
 
     @contextlib.contextmanager

@@ -6,7 +6,7 @@ import numpy as np
 import openai
 import pytest
 
-from tests.generation.cases import PIECES, eagerly
+from tests.generation.cases import LENGTH, PIECES, eagerly
 from tests.serving.server.openai.served import ENCODER, WRITER, client_of, http_of, models_of
 from tests.serving.slots.models import generator_of_exported
 
@@ -196,6 +196,37 @@ def test_bodies_that_are_not_requests(made_once):
         found = http.post("/v1/completions", content=body)
         assert found.status_code == 400 and found.json()["error"]["type"] == "invalid_request_error"
     assert http.post("/v1/completions", json={"prompt": "a"}).json()["error"]["param"] == "model"
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        (b'{"model": "writer", "prompt": "a", "model": "encoder"}', "model"),
+        (
+            b'{"model": "writer", "stream_options": {"include_usage": true, "include_usage": true}}',
+            "stream_options",
+        ),
+        (
+            b'{"model": "writer", "structured_outputs": {"json": {"enum": [{"a": 1, "\\u0061": 2}]}}}',
+            "structured_outputs",
+        ),
+    ],
+)
+def test_a_key_that_is_given_twice_is_refused(made_once, body, named):
+    found = http_of(made_once).post("/v1/completions", content=body).json()["error"]
+    assert found["param"] == named and "given twice" in found["message"]
+
+
+def test_more_tokens_than_there_is_room_for_are_cut(made_once):
+    """As many as there is room for, in a whole answer and in a stream; each ends as `length`."""
+    client = client_of(made_once)
+    # Nothing reads the last token.
+    for prompt, room in (("the fox", LENGTH - len(FOX) + 1), ([5] * LENGTH, 1)):
+        asked = {"model": WRITER, "prompt": prompt, "temperature": 0, "logit_bias": {"8": 100}}
+        found = client.completions.create(**asked, max_tokens=4096)
+        assert (found.usage.completion_tokens, found.choices[0].finish_reason) == (room, "length")
+        *_, last = client.completions.create(**asked, max_tokens=4096, stream=True)
+        assert last.choices[0].finish_reason == "length"
 
 
 def test_a_literal_answer(made_once):

@@ -35,6 +35,7 @@ def test_vectors_are_those_of_the_signature(made_once):
         ("input", ""),
         ("input", []),
         ("input", [5, 6]),
+        ("input", [[5, 6], [5]]),
         ("input", {"text": "a"}),
         ("input_type", "query"),
     ],
