@@ -1,17 +1,12 @@
 """Controls of generation: the values of requests as tensors of a batch, one value a row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import tensorflow as tf
 
-from firth.recipes.base.errors import suggest
+from firth.generation.request_arrays import request_arrays
 from firth.recipes.generation.request import GenerationRequest
-from firth.recipes.generation.samplers import Sampling
-
-# Values that change nothing, for samplers without such a value.
-_NEUTRAL = Sampling(temperature=1.0)
 
 
 class Controls(NamedTuple):
@@ -71,39 +66,8 @@ def controls_of(requests: Sequence[GenerationRequest], tokenizer: Any) -> Contro
     Raises:
         ValueError: for a bias of a token that the vocabulary lacks, with the nearest one.
     """
-    biases = [_biases_by_id(each.logit_bias, tokenizer) for each in requests]
-    width = _power_of_two(max(map(len, biases), default=0))
-    ids, values = np.zeros((len(requests), width), np.int32), np.zeros((len(requests), width), np.float32)
-    for row, own in enumerate(biases):
-        ids[row, : len(own)], values[row, : len(own)] = list(own), list(own.values())
-
-    def floats(found: Sequence[float]) -> tf.Tensor:
-        return tf.constant(np.array(found, np.float32))
-
-    def integers(name: str) -> tf.Tensor:
-        return tf.constant([getattr(each, name) for each in requests], tf.int32)
-
-    def of_samplers(name: str) -> list[Any]:
-        return [getattr(each.sampler, name, getattr(_NEUTRAL, name)) for each in requests]
-
-    words = np.array([each.seed for each in requests], np.int64).view(np.int32).reshape(-1, 2)
-    return Controls(
-        most=integers("max_new_tokens"),
-        temperature=floats(of_samplers("temperature")),
-        top_k=tf.constant([each or 0 for each in of_samplers("top_k")], tf.int32),
-        top_p=floats(of_samplers("top_p")),
-        min_p=floats(of_samplers("min_p")),
-        typical_p=floats(of_samplers("typical_p")),
-        repetition_penalty=floats([each.repetition_penalty for each in requests]),
-        presence_penalty=floats([each.presence_penalty for each in requests]),
-        frequency_penalty=floats([each.frequency_penalty for each in requests]),
-        no_repeat_ngram_size=integers("no_repeat_ngram_size"),
-        min_new_tokens=integers("min_new_tokens"),
-        bias_ids=tf.constant(ids),
-        biases=tf.constant(values),
-        seeds=tf.constant(words),
-        mask=tf.zeros([len(requests), 1, 0], tf.int32),
-    )
+    values = {name: tf.constant(each) for name, each in request_arrays(requests, tokenizer).items()}
+    return Controls(**values, mask=tf.zeros([len(requests), 1, 0], tf.int32))
 
 
 def neutral_controls(batch: tf.Tensor | int, most: int) -> Controls:
@@ -156,18 +120,3 @@ def mask_bits(words: tf.Tensor, vocabulary: int) -> tf.Tensor:
     shifted = tf.bitwise.right_shift(words[:, :, tf.newaxis], tf.range(32))
     is_set = tf.bitwise.bitwise_and(shifted, 1) == 1
     return tf.reshape(is_set, [-1, 32 * words.shape[1]])[:, :vocabulary]
-
-
-def _biases_by_id(biases: Mapping[str, float], tokenizer: Any) -> dict[int, float]:
-    if not biases:
-        return {}
-    ids = {piece: number for number, piece in enumerate(tokenizer.get_vocabulary())}
-    for piece in biases:
-        if piece not in ids:
-            raise ValueError(f"logit_bias: the vocabulary has no token {piece!r}; {suggest(piece, ids)}")
-    return {ids[piece]: value for piece, value in biases.items()}
-
-
-def _power_of_two(least: int) -> int:
-    """Returns the least power of two that is not below a number; 0 for 0."""
-    return 1 << (least - 1).bit_length() if least else 0

@@ -128,13 +128,13 @@ def generate(model: Any, prompts: Any, requests: "Requests" = None, **values: An
         requests: A `GenerationRequest`, or a mapping of its values; or one request for each prompt.
         **values: Values of a request by key, and of its sampler.
     """
-    from firth.generation.generator import Generator
+    from firth.generation.generator import keras_generator
     from firth.generation.text_generator import TextGenerator
 
     if isinstance(model, str | os.PathLike):
         model = load_generator(model)
     elif not isinstance(model, TextGenerator):
-        model = Generator(model.model, model.tokenizer, model.recipe)
+        model = keras_generator(model.model, model.tokenizer, model.recipe)
     return model.generate(prompts, requests, **values)
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from firth.constraints.constraint_cache import ConstraintCache
@@ -17,7 +18,7 @@ from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
 from firth.generation.results import TextInProgress
 from firth.generation.samplers import SAMPLERS
-from firth.generation.text_generator import TextGenerator
+from firth.generation.text_generator import BETWEEN_LOOKS, TextGenerator
 from firth.generation.token_reader import Prompts, TokenReader
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import load_model, read_recipe
@@ -25,9 +26,6 @@ from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers.storage import AnyTokenizer, load_tokenizer
-
-# Tokens between two searches for a stop text.
-_BETWEEN_LOOKS = 8
 
 
 class Generator(TextGenerator):
@@ -108,7 +106,7 @@ class Generator(TextGenerator):
         decoding, start, go_on = self._functions(sampler, prompts, controls, room)
         writing, scores = start(prompts, controls, tf.constant(any(each.scores_prompt for each in texts)))
         looks = any(each.request.stop for each in texts)
-        steps = steps or (_BETWEEN_LOOKS if looks else room)
+        steps = steps or (BETWEEN_LOOKS if looks else room)
         for row, text in enumerate(texts):
             text.take_prompt(scores[row].numpy())
         number = next(self._numbers)
@@ -212,10 +210,19 @@ def prompt_log_probabilities(
     return tf.cond(wanted & (tf.shape(prompts.ids)[1] > 1), scored, lambda: tf.zeros(tf.shape(prompts.ids)))
 
 
+def keras_generator(model: BackboneWithHeads, tokenizer: AnyTokenizer, recipe: RunRecipe) -> TextGenerator:
+    """Returns the generator of a model on the backend that Keras runs on; see `Generator`."""
+    if keras.backend.backend() == "tensorflow":
+        return Generator(model, tokenizer, recipe)
+    from firth.generation.eager.generator import EagerGenerator
+
+    return EagerGenerator(model, tokenizer, recipe)
+
+
 def generator_of(folder: str | os.PathLike[str], dtype: Any = None) -> TextGenerator:
     """Returns the generator of a bundle, which runs the Keras model."""
     tokenizer = load_tokenizer(os.path.join(folder, TOKENIZER_FOLDER))
-    return Generator(model_of(folder, dtype), tokenizer, read_recipe(folder))
+    return keras_generator(model_of(folder, dtype), tokenizer, read_recipe(folder))
 
 
 # Each engine has these two names; `firth.generation.engines` looks them up.

@@ -205,20 +205,26 @@ def reader_of(model: BackboneWithHeads, tokenizer: Any, start: tuple[int, ...]) 
     return READERS[architecture](model, tokenizer, start)
 
 
-def _word_reader(model: BackboneWithHeads, tokenizer: Any, start: tuple[int, ...]) -> WordReader:
+def word_characters(tokenizer: Any) -> npt.NDArray[np.int32]:
+    """Returns the characters of each word of a vocabulary, int32 [vocabulary, max_characters].
+
+    Args:
+        tokenizer: Tokenizer of words.
+    """
     with tf.init_scope():
         characters = tokenizer.characters(tf.constant(tokenizer.get_vocabulary())).numpy()
     characters[tokenizer.bos_id], characters[tokenizer.eos_id] = (
         tokenizer.bos_characters,
         tokenizer.eos_characters,
     )
-    return WordReader(model, characters)
+    found: npt.NDArray[np.int32] = characters
+    return found
 
 
 READERS: dict[str, Any] = {
     "decoder": lambda model, tokenizer, start: StackReader(model),
     "encoder_decoder": lambda model, tokenizer, start: DecoderReader(model, start),
-    "both_directions": _word_reader,
+    "both_directions": lambda model, tokenizer, start: WordReader(model, word_characters(tokenizer)),
 }
 """Functions that make the reader of a model, by the architecture that the model states.
 

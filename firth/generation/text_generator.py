@@ -8,6 +8,9 @@ from firth.generation.framing import FramedPrompt, PromptFraming
 from firth.generation.results import Generated, TextInProgress, TextStream
 from firth.recipes.generation.request import GenerationRequest
 
+# Tokens between two searches for a stop text.
+BETWEEN_LOOKS = 8
+
 Requests = GenerationRequest | Mapping[str, Any] | Sequence[GenerationRequest] | None
 
 

@@ -14,6 +14,7 @@ from firth.language_model.other_names import OtherName, own_keywords
 from firth.language_model.texts import checked_texts
 from firth.language_model.types import Answer, Inputs
 from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.training.export import Export
 
@@ -291,6 +292,42 @@ class TextAnswers(keras.Model):
         written: Generated = self._generator.reply(messages, **dict[str, Any](values))
         return written.text
 
+    def generate_ids(
+        self,
+        prompts: Sequence[Sequence[int]],
+        end_id: int | None = None,
+        start_ids: Sequence[int] = (),
+        **values: object,
+    ) -> list[list[int]]:
+        """Returns the token ids that the model writes after those of each prompt, the end among them.
+
+        It needs no tokenizer, and no TensorFlow where Keras runs on JAX.
+
+        Args:
+            prompts: Ids of each prompt, with its special tokens.
+            end_id: Id of the token that ends a text; None for `max_new_tokens` of them, or for the
+                tokenizer's, if there is one.
+            start_ids: Ids that a decoder next to an encoder starts from; by default the tokenizer's.
+            **values: Values of a `GenerationRequest` without texts: `max_new_tokens`, `min_new_tokens`,
+                `temperature`, `top_k`, `top_p`, `min_p`, `typical_p`, the penalties and `seed`.
+
+        Raises:
+            ValueError: if the model does not write, for ids outside the vocabulary, for a prompt that is too
+                long, and for a value that needs a tokenizer or is not available.
+        """
+        from firth.generation.eager.token_ids import IdsGenerator
+
+        key = f"ids of {end_id}, {tuple(start_ids)}"
+        if key not in self._kept:
+            may_write = None
+            if self.preprocessor is not None:
+                framing = self._generator.framing
+                end_id, may_write = framing.end_id if end_id is None else end_id, framing.may_write
+                start_ids = start_ids or framing.start
+            self._kept[key] = IdsGenerator(self.network, self.recipe, end_id, start_ids, may_write)
+        generator: IdsGenerator = self._kept[key]
+        return generator.generate(prompts, GenerationRequest.with_values(values))
+
     def forget_graphs(self) -> None:
         """Lets go of compiled graphs, which a change of the model's parts makes stale."""
         self._kept.clear()
@@ -312,18 +349,21 @@ class TextAnswers(keras.Model):
     @property
     def _generator(self) -> "TextGenerator":
         if "generator" not in self._kept:
+            if self.preprocessor is None:
+                raise ValueError(
+                    f"{self.recipe.name} has no preprocessor, and reads batches of features alone; "
+                    "generate_ids writes after token ids"
+                )
             tokenizer = self.tokenizer
             from firth.generation.engines import load_generator
             from firth.generation.framing import NoTextError
-            from firth.generation.generator import Generator
+            from firth.generation.generator import keras_generator
 
-            if keras.backend.backend() != "tensorflow":
-                raise self._cannot("generate")
             try:
                 self._kept["generator"] = (
                     load_generator(self._bundle(), **self._engine)
                     if self._engine
-                    else Generator(self.network, tokenizer, self.recipe)
+                    else keras_generator(self.network, tokenizer, self.recipe)
                 )
             except NoTextError:
                 raise self._cannot("generate") from None

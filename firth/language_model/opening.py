@@ -145,7 +145,7 @@ def need_tensorflow(name: str) -> None:
     if importlib.util.find_spec("tensorflow") is None:
         raise ImportError(
             f"{name} needs TensorFlow, which reads texts; without it firth.create makes a model that is "
-            "trained and evaluated on features, and firth.load opens its .keras file"
+            "trained and evaluated on features and writes token ids, and firth.load opens its .keras file"
         )
 
 

@@ -234,16 +234,26 @@ def test_fit_compiled_by_xla(fresh):
     assert np.isfinite([*found["loss"], *found["val_loss"]]).all()
 
 
-def test_another_backend_than_tensorflow_embeds_and_says_what_it_cannot(bert, monkeypatch):
+def test_another_backend_than_tensorflow_embeds_writes_and_says_what_it_cannot(bert, gpt2, monkeypatch):
     with eagerly():
-        expected = bert.embed(TEXTS)
+        expected, written = bert.embed(TEXTS), gpt2.generate(TEXTS, max_new_tokens=5)
     bert.forget_graphs()
-    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
+    gpt2.forget_graphs()
+    # Its steps are called op by op, which all backends can.
+    monkeypatch.setattr(keras.backend, "backend", lambda: "torch")
     np.testing.assert_allclose(bert.embed(TEXTS), expected, atol=1e-6)
+    with eagerly():
+        assert gpt2.generate(TEXTS, max_new_tokens=5) == written
+        assert "".join(gpt2.stream(TEXTS[0], max_new_tokens=5)) == written[0]
+        ids = gpt2.generate_ids([gpt2.tokenizer([TEXTS[0]])[0].numpy().tolist()], max_new_tokens=5)
+        assert gpt2.tokenizer.detokenize(ids)[0].numpy().decode() == written[0].strip()
     for ask in (bert.fill_mask, bert.generate):
         with pytest.raises(ValueError, match=r"KERAS_BACKEND.*embed"):
             ask("a")
+    with pytest.raises(ValueError, match=r"beam.*KERAS_BACKEND"):
+        gpt2.generate("a", beams=2)
     bert.forget_graphs()
+    gpt2.forget_graphs()
 
 
 def test_ctrl_c_ends_a_training_with_a_model_that_answers(fresh):

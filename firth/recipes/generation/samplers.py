@@ -19,6 +19,8 @@ class Sampler(Config):
     """True if the text depends on the request's seed."""
     speculates: ClassVar[bool] = False
     """True if tokens may be guessed and then kept or refused one by one."""
+    chooses_alone: ClassVar[bool] = False
+    """True if a token of a text is chosen from the logits after the tokens before it, and nothing else."""
     reads_ahead: ClassVar[int] = 0
     """Places that it reads after the last but one of a text's tokens."""
 
@@ -40,6 +42,7 @@ class Greedy(Sampler):
     """The likeliest token at each place; of equally likely ones that with the smallest id."""
 
     speculates: ClassVar[bool] = True
+    chooses_alone: ClassVar[bool] = True
     temperature: ClassVar[float] = 0.0
 
     kind: Literal["greedy"] = "greedy"
@@ -54,6 +57,7 @@ class Sampling(Sampler):
 
     is_random: ClassVar[bool] = True
     speculates: ClassVar[bool] = True
+    chooses_alone: ClassVar[bool] = True
 
     kind: Literal["sample"] = "sample"
     temperature: Annotated[float, pydantic.Field(ge=0.0, le=1_000.0)] = 1.0
