@@ -5,7 +5,8 @@ from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.config import Field, activation, read_activation, write_activation
-from firth.interop.hugging_face.family import Family, FamilyHeads
+from firth.interop.hugging_face.family import Family
+from firth.interop.hugging_face.heads import FamilyHeads, last_token_classifier, not_ours
 from firth.interop.hugging_face.rules import (
     Rules,
     blocks,
@@ -100,6 +101,7 @@ def _gathered_gpt(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, "embd_pdrop": config["resid_pdrop"]}
 
 
+_NO_START = "reads texts that begin with no token, where classifiers of decoders here begin them with one"
 GPT2 = Family(
     "gpt2",
     "GPT2Model",
@@ -119,6 +121,7 @@ GPT2 = Family(
     ("attn.bias", "attn.masked_bias"),
     {"lm_head.weight": "transformer.wte.weight"},
     gathered=_gathered_gpt,
+    task_heads=(not_ours("GPT2ForSequenceClassification", _NO_START),),
 )
 GPT = Family(
     "openai-gpt",
@@ -222,6 +225,7 @@ LLAMA = Family(
     {"lm_head.weight": "model.embed_tokens.weight"},
     spread=_spread_llama,
     gathered=_gathered_llama,
+    task_heads=(last_token_classifier("LlamaForSequenceClassification"),),
     length_key="max_position_embeddings",
 )
 
@@ -247,4 +251,5 @@ QWEN_3 = dataclasses.replace(
     heads=(FamilyHeads("Qwen3ForCausalLM", *_LM, untied_head),),
     theirs_always={"attention_bias": False, "use_sliding_window": False},
     spread=_spread_qwen_3,
+    task_heads=(not_ours("Qwen3ForSequenceClassification", _NO_START),),
 )

@@ -6,7 +6,8 @@ from typing import Any
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.config import Field, activation
 from firth.interop.hugging_face.decoder_families import untied_head
-from firth.interop.hugging_face.family import Family, FamilyHeads
+from firth.interop.hugging_face.family import Family
+from firth.interop.hugging_face.heads import FamilyHeads, not_ours, pooled_classifier
 from firth.interop.hugging_face.rules import (
     Rules,
     blocks,
@@ -214,4 +215,12 @@ BART = Family(
     zeros=("final_logits_bias",),
     spread=_spread_bart,
     gathered=_gathered_bart,
+    task_heads=(
+        pooled_classifier(
+            "BartForSequenceClassification", "classification_head.dense", "classification_head.out_proj"
+        ),
+        not_ours(
+            "BartForQuestionAnswering", "reads answers from a decoder, where heads here read an encoder"
+        ),
+    ),
 )

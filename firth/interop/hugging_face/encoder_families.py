@@ -8,7 +8,14 @@ from firth.interop.errors import InteropError
 from firth.interop.hugging_face import encoders, encoders as two_streams
 from firth.interop.hugging_face.config import Field, activation, whole_number
 from firth.interop.hugging_face.family import Family
-from firth.interop.hugging_face.heads import FamilyHeads, answerer, not_ours, pooled_classifier, tagger
+from firth.interop.hugging_face.heads import (
+    FamilyHeads,
+    answerer,
+    chooser,
+    not_ours,
+    pooled_classifier,
+    tagger,
+)
 from firth.recipes.objectives.language_models import PermutationLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
 
@@ -102,6 +109,7 @@ BERT = Family(
         pooled_classifier("BertForSequenceClassification", "bert.pooler.dense", "classifier"),
         tagger("BertForTokenClassification"),
         answerer("BertForQuestionAnswering"),
+        chooser("BertForMultipleChoice", "bert.pooler.dense"),
     ),
 )
 DISTILBERT = Family(
@@ -172,6 +180,7 @@ ROBERTA = Family(
         pooled_classifier("RobertaForSequenceClassification", "classifier.dense", "classifier.out_proj"),
         tagger("RobertaForTokenClassification"),
         answerer("RobertaForQuestionAnswering"),
+        chooser("RobertaForMultipleChoice", "roberta.pooler.dense"),
     ),
     fitted=_fitted_roberta,
 )
@@ -219,6 +228,7 @@ ALBERT = Family(
         pooled_classifier("AlbertForSequenceClassification", "albert.pooler", "classifier"),
         tagger("AlbertForTokenClassification"),
         answerer("AlbertForQuestionAnswering"),
+        chooser("AlbertForMultipleChoice", "albert.pooler"),
     ),
 )
 

@@ -54,9 +54,24 @@ class HeadChoices:
 
 
 def read_task(
-    path: str, config: Mapping[str, Any], family: Family, model: Any, tensors: Any, choices: HeadChoices
+    path: str,
+    config: Mapping[str, Any],
+    family: Family,
+    model: Any,
+    tensors: Any,
+    choices: HeadChoices,
+    before: tuple[str, ...],
 ) -> FineTuned:
     """Returns the task of a folder in Hugging Face's format, by the class in its configuration.
+
+    Args:
+        path: Path of the folder, for errors.
+        config: Content of its `config.json`.
+        family: Family of the model.
+        model: Recipe's model.
+        tensors: Tensors of the folder.
+        choices: Choices of the import.
+        before: Special tokens that texts of the published model begin with, by their roles.
 
     Raises:
         InteropError: for labels that are not those of the head, and for choices without a head.
@@ -72,8 +87,15 @@ def read_task(
         return FineTuned(None, (f"the head of {heads.architecture} is left out: it {reason}",))
     if heads.outputs not in tensors:
         choices.check_unused(path)
-        return FineTuned(None, (f"{path}: {heads.architecture} without {heads.outputs}: no head comes in",))
-    return FineTuned(task_of(path, heads, model, tensors, choices, _labels(config)))
+        return FineTuned(
+            None, (f"no head comes in: {heads.architecture} has {heads.outputs}, which is not there",)
+        )
+    task = task_of(path, heads, model, tensors, choices, _labels(config))
+    if (own := task.text_frame.before) != before:
+        begin = [", ".join(each) or "no token" for each in (before, own)]
+        note = f"its texts begin with {begin[0]}, and those of a task here with {begin[1]}"
+        return FineTuned(None, (f"the head of {heads.architecture} is left out: {note}",))
+    return FineTuned(task)
 
 
 def find_heads(heads: Sequence[TaskHeads], names: Collection[str], model: Any) -> TaskHeads | None:

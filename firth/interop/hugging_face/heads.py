@@ -9,6 +9,7 @@ from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Rules, linear
 from firth.recipes.base.types import configs_in
 from firth.recipes.goals.goal import Goal
+from firth.recipes.tasks.choice import MultipleChoice
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
@@ -145,6 +146,39 @@ def pooled_classifier(
         outputs=f"{output}.weight",
         forms=Classification,
         only=only,
+    )
+
+
+def last_token_classifier(architecture: str, output: str = "score") -> TaskHeads:
+    """Returns the heads of a class for each text that a decoder reads, at its last token, without biases."""
+    return TaskHeads(
+        architecture,
+        "pooled",
+        (),
+        lambda model: linear(output, "heads/dense", biases=False),
+        fits=lambda form: not form.has_bias,
+        make=_classes,
+        outputs=f"{output}.weight",
+        forms=Classification,
+    )
+
+
+def chooser(architecture: str, pooler: str, output: str = "classifier") -> TaskHeads:
+    """Returns the heads of one of several choices, each read after a question."""
+
+    def rules(model: Any) -> Rules:
+        yield from linear(pooler, "heads/pooler/dense")
+        yield from linear(output, "heads/dense")
+
+    return TaskHeads(
+        architecture,
+        "choices",
+        (),
+        rules,
+        fits=lambda form: form.has_pooler,
+        make=lambda published, form: MultipleChoice(form=form),
+        outputs=f"{output}.weight",
+        forms=MultipleChoice,
     )
 
 

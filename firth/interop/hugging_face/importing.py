@@ -82,16 +82,23 @@ def import_model(
         if not model.has_encoder:
             plain = embedding.export.model_copy(update={"projections": ()})
             embedding = dataclasses.replace(without_vectors(whole), export=plain)
+        objective = read_as_published(family.objective(tensors), path, family.model_type, tokenizer)
+        objective = beginning_with(objective, begin, tokenizer, directory.path)
         with expected_shape(directory.path):
             tuned = read_task(
-                directory.path, directory.config, family, model, tensors, HeadChoices(labels, texts)
+                directory.path,
+                directory.config,
+                family,
+                model,
+                tensors,
+                HeadChoices(labels, texts),
+                objective.text_frame.before,
             )
-        objective = read_as_published(family.objective(tensors), path, family.model_type, tokenizer)
         imported = Imported(
             path=directory.path,
             origin=f"{family.model_type} in Hugging Face's format",
             model=model,
-            objective=beginning_with(objective, begin, tokenizer, directory.path),
+            objective=objective,
             vocabulary_size=directory.vocabulary_size,
             tokenizer=tokenizer,
             export=embedding.export,

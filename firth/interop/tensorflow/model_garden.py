@@ -16,7 +16,7 @@ from firth.interop.errors import InteropError
 from firth.interop.formats import Written
 from firth.interop.hugging_face import encoder_families as families, encoders
 from firth.interop.hugging_face.exporting import Outgoing
-from firth.interop.hugging_face.family import FamilyHeads
+from firth.interop.hugging_face.heads import FamilyHeads
 from firth.interop.hugging_face.rules import Array, Rule, Rules, linear
 from firth.interop.tensorflow.checkpoint import Checkpoint
 from firth.interop.tensorflow.names import Name, Names, TensorLayout, dense, norm

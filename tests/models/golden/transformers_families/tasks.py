@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 
 from transformers_families.decoders import GPT2, LLAMA
 from transformers_families.encoder_decoders import BART
-from transformers_families.encoders import ENCODER, ROBERTA
+from transformers_families.encoders import DEBERTA_V3, DISTILBERT, ENCODER, ROBERTA
 from transformers_families.family import (
     IGNORED,
     LENGTHS,
@@ -142,6 +142,34 @@ FAMILIES = {
         {**ENCODER, "num_labels": 1, "problem_type": "regression"},
         lambda generator: labelled_inputs(generator, np.array([0.5, 4.0, 2.25], "float32")),
         fine_tuned("value"),
+    ),
+    "albert_classes": Family(
+        transformers.AlbertForSequenceClassification,
+        transformers.AlbertConfig,
+        {**ENCODER, "embedding_size": 8, "inner_group_num": 2, "num_labels": 3},
+        lambda generator: labelled_inputs(generator, np.array([2, 0, 1])),
+        fine_tuned("label"),
+    ),
+    "distilbert_tags": Family(
+        transformers.DistilBertForTokenClassification,
+        transformers.DistilBertConfig,
+        {**DISTILBERT, "num_labels": 3},
+        tagged_inputs,
+        fine_tuned("tag"),
+    ),
+    "deberta_tags": Family(
+        transformers.DebertaV2ForTokenClassification,
+        transformers.DebertaV2Config,
+        {**DEBERTA_V3, "num_labels": 3},
+        tagged_inputs,
+        fine_tuned("tag"),
+    ),
+    "electra_spans": Family(
+        transformers.ElectraForQuestionAnswering,
+        transformers.ElectraConfig,
+        {**ENCODER, "embedding_size": 8},
+        span_inputs,
+        run_spans,
     ),
     "bert_choices": Family(
         transformers.BertForMultipleChoice,

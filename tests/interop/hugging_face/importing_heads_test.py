@@ -1,0 +1,164 @@
+"""Heads of fine-tuned models in Hugging Face's format come in with their task, and go out again."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+
+import firth
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face import export_model, import_model
+from firth.models import load_model
+from firth.models.bundle import read_recipe
+from firth.storage.tensor_files import TensorFile
+from tests.interop.hugging_face.checkpoints import checkpoint, tensors_of
+from tests.models import references
+from tests.models.task_features import features_for
+
+# Golden files of transformers' classes, each with the kind of the task.
+TUNED = {
+    "bert_classes": "classification",
+    "bert_numbers": "regression",
+    "bert_tags": "tagging",
+    "bert_spans": "span",
+    "bert_choices": "choice",
+    "roberta_classes": "classification",
+    "albert_classes": "classification",
+    "xlnet_classes": "classification",
+    "bart_classes": "classification",
+    "llama_classes": "classification",
+    "distilbert_tags": "tagging",
+    "deberta_tags": "tagging",
+    "electra_spans": "span",
+}
+OTHERS = {"deberta": "deberta-v2"}
+LABELS = {"0": "bad", "1": "so so", "2": "good"}
+WIDTH = 16
+
+
+def folder_of(home, name, changed=(), **config):
+    """A golden file as the folder of a fine-tuned model."""
+    home.mkdir(parents=True, exist_ok=True)
+    family = name.partition("_")[0]
+    made = references.made_with(name)["model"]
+    settings = {"model_type": OTHERS.get(family, family), "architectures": [made], **config}
+    return checkpoint(home, changed, name, **settings)
+
+
+def has_classes(name):
+    return TUNED[name] in ("classification", "tagging")
+
+
+@pytest.fixture(scope="module", params=TUNED)
+def brought(request, tmp_path_factory):
+    """The name of a golden file, its folder of a bundle and of an export, and the reports of both ways."""
+    home, name = tmp_path_factory.mktemp(request.param), request.param
+    config = {"id2label": LABELS} if has_classes(name) else {}
+    read = import_model(folder_of(home / "in", name, **config), home / "bundle", name)
+    return name, home, read, export_model(home / "bundle", home / "out")
+
+
+def test_logits_are_those_of_transformers(brought):
+    name, home, read, _ = brought
+    assert read.fresh == read.surplus == () and not [note for note in read.notes if "left out" in note]
+    task = read_recipe(home / "bundle").task
+    assert task.kind == TUNED[name] and getattr(task, "labels", ()) == (
+        tuple(LABELS.values()) if has_classes(name) else ()
+    )
+    given = references.read_golden(name)
+    found = load_model(home / "bundle", dtype="float32").logits(features_for(given, task))
+    found = {key: keras.ops.convert_to_numpy(each) for key, each in found.items()}
+    real = given["input/attention_mask"] > 0
+    if "start" in found:
+        for key, each in found.items():
+            close(each[:, 0][real], given[f"logits/{key}"][real])
+    else:
+        (made,) = found.values()
+        per_token = task.heads == "tokens"
+        close(
+            made[real] if per_token else made[:, 0], given["logits"][real] if per_token else given["logits"]
+        )
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
+def test_tensors_come_out_as_they_came_in(brought):
+    name, home, _, written = brought
+    file, tensors = TensorFile(home / "out" / "model.safetensors"), tensors_of(name)
+    assert not [note for note in written.notes if "left out" in note]
+    assert {*file} == {*tensors}
+    for key, tensor in tensors.items():
+        rows = min(len(tensor), len(file[key]))
+        np.testing.assert_array_equal(file[key][-rows:], tensor[-rows:], err_msg=key)
+    config = json.loads((home / "out" / "config.json").read_text())
+    assert config["architectures"] == [references.made_with(name)["model"]]
+    assert config.get("id2label") == (LABELS if has_classes(name) else None)
+    again = import_model(home / "out", home / f"again_{name}", name)
+    assert again.fresh == again.surplus == ()
+    first, second = (read_recipe(home / each).task for each in ("bundle", f"again_{name}"))
+    assert first == second
+
+
+def test_a_folder_of_a_classifier_answers(tmp_path):
+    model = firth.load(folder_of(tmp_path, "bert_classes", id2label=LABELS))
+    (answer,) = model.predict(["The cats sat"])
+    assert answer["labels"] == [*LABELS.values()] and sum(answer["probabilities"]) == pytest.approx(1.0)
+
+
+RELU = {
+    "pre_classifier.weight": np.ones((WIDTH, WIDTH), "float32"),
+    "classifier.weight": np.ones((3, WIDTH), "float32"),
+}
+LEFT_OUT = {
+    "another activation": (
+        "distilbert",
+        {**RELU, "architectures": ["DistilBertForSequenceClassification"]},
+        "has relu between the two layers",
+    ),
+    "several classes at once": (
+        "bert_classes",
+        {"problem_type": "multi_label_classification"},
+        "has problem_type: 'multi_label_classification'",
+    ),
+    "another summary": ("xlnet_classes", {"summary_type": "mean"}, "has summary_type: 'mean'"),
+    "texts that begin with no token": (
+        "gpt2_classes",
+        {},
+        "reads texts that begin with no token",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_a_head_that_is_not_ours_is_left_out_with_the_reason(tmp_path, name):
+    golden, changed, reason = LEFT_OUT[name]
+    tensors = {key: each for key, each in changed.items() if isinstance(each, np.ndarray)}
+    config = {key: each for key, each in changed.items() if key not in tensors}
+    read = import_model(folder_of(tmp_path / "in", golden, tensors, **config), tmp_path / "bundle", "tiny")
+    assert [note for note in read.notes if reason in note] and read.surplus
+    assert read_recipe(tmp_path / "bundle").goal_key == "objective"
+
+
+@pytest.mark.parametrize(
+    ("config", "choices", "sentence"),
+    [
+        ({"id2label": {"0": "a", "1": "b"}}, {}, "id2label: 2 names, and the head has 3 outputs"),
+        (
+            {"id2label": {"1": "a", "2": "b", "3": "c"}},
+            {},
+            r"id2label: \[1, 2, 3\] are not all numbers from 0",
+        ),
+        ({"id2label": {"first": "a"}}, {}, "id2label: {'first': 'a'} does not name classes"),
+        ({}, {"labels": "a,b"}, "labels: 2 names"),
+        ({"architectures": ["BertModel"]}, {"labels": "a,b,c"}, "labels: 'a,b,c': it has no head of a task"),
+    ],
+)
+def test_labels_that_are_not_of_the_head_are_refused(tmp_path, config, choices, sentence):
+    with pytest.raises(InteropError, match=sentence):
+        import_model(
+            folder_of(tmp_path / "in", "bert_classes", **config), tmp_path / "bundle", "tiny", **choices
+        )
+    assert not (tmp_path / "bundle").exists()
