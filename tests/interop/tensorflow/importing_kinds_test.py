@@ -216,6 +216,24 @@ def test_the_stacks_of_a_t5_may_have_other_numbers_than_its_macros(tmp_path):
     assert (model.layers, model.blocks_of_decoder) == (2, 1)
 
 
+def test_an_mt5_has_its_sentinels_in_its_model(tmp_path):
+    """As of mT5: gates, an output of its own, activations in round brackets, and no further pieces."""
+    folder, tensors = originals.write_family(tmp_path / "in", "t5_1_1")
+    place = folder / "operative_config.gin"
+    own = "sentencepiece_vocabulary.SentencePieceVocabulary.extra_ids = 0\n"
+    place.write_text(place.read_text().replace("['gelu', 'linear']", "('gelu', 'linear')") + own)
+    pieces = [*originals.T5_PIECES, *(f"<extra_id_{number}>" for number in reversed(range(100)))]
+    (folder / "sentencepiece.model").write_bytes(originals.sentence_piece(pieces))
+    read = import_model(folder, tmp_path / "bundle", "mt5")
+    recipe = read_recipe(tmp_path / "bundle")
+    inner = recipe.model.feed_forward
+    assert read.fresh == read.surplus == () and recipe.tokenizer.sentinels == 100
+    assert (inner.gated, inner.activation, recipe.model.tied_output) == (True, "gelu_approximate", False)
+    np.testing.assert_array_equal(
+        weights_of(tmp_path / "bundle")["heads/table"], tensors["decoder/logits/kernel"].T
+    )
+
+
 def test_tables_of_t5_are_one_if_they_are_the_same(tmp_path):
     tensors = originals.random(originals.t5())
     table = tensors.pop("shared/embedding")
