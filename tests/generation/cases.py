@@ -8,6 +8,7 @@ import tensorflow as tf
 from tensorflow.python.autograph.core.ag_ctx import ControlStatusCtx, Status
 
 from firth.generation import Generator
+from firth.generation.generator import keras_generator
 from firth.models import build_pretraining_model
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.models.bilstm import BiLSTMConfig
@@ -58,7 +59,7 @@ def generator_of(name: str, layers: int = 1) -> Generator:
     for weight in made.trainable_variables:
         weight.assign_add(generator.normal(0, 0.05, weight.shape).astype("float32"))
     tokenizer = WordTokenizer(pieces, **extra) if reads_words else WordPieceTokenizer(pieces, lowercase=False)
-    return Generator(made, tokenizer, recipe)
+    return keras_generator(made, tokenizer, recipe)
 
 
 class CountingReader:

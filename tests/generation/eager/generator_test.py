@@ -1,5 +1,7 @@
 """The generator of any backend writes the texts of the graphs of TensorFlow, draws included."""
 
+import importlib.util
+
 import keras
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from firth.generation import sampling
 from firth.generation.eager.choice import uniforms
 from firth.generation.eager.generator import EagerGenerator
 from tests.generation.cases import PROMPTS, eagerly, generator_of, request_of
+from tests.generation.eager.texts_on_jax import KINDS, texts_of
 
 # One case of each reader: of one stack, of one that sees its prompts whole, of two stacks, and of words.
 CASES = [
@@ -45,6 +48,16 @@ def test_it_writes_as_the_graphs_do(name, kind):
             found, known = one.prompt_log_probabilities, other.prompt_log_probabilities
             assert found[0] is known[0] is None
             np.testing.assert_allclose(found[1:], known[1:], atol=2e-5)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
+def test_jax_writes_as_the_graphs_do(tmp_path):
+    requests = [request_of(kind, number) for number, kind in enumerate(KINDS)]
+    with eagerly():
+        expected = generator_of("causal_lm").generate(PROMPTS, requests)
+    for (text, ids, scores), known in zip(texts_of("causal_lm", tmp_path), expected, strict=True):
+        assert (text, tuple(ids)) == (known.text, known.ids)
+        np.testing.assert_allclose(scores, known.log_probabilities, atol=2e-5)
 
 
 @eagerly()
