@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 from starlette.testclient import TestClient
 
+from firth import pretrain
 from firth.evaluation import harness
 from firth.serving.server.app import make_app
 from firth.serving.server.models import Models
@@ -49,12 +50,32 @@ ROWS = [
 ]
 
 
+LONG_ROWS = {
+    "sequences.length": 1024,
+    "model.layers": 1,
+    "model.width": 32,
+    "model.positions.length": 1024,
+    # Random, but not alike: the answers differ.
+    "model.initializer_stddev": 0.3,
+    "tokenizer.vocabulary_size": 1000,
+    "export.slots": 4,
+    "export.warmup_requests": 0,
+}
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "harness"
+# Records of the tasks of GLUE, whose own ones are not here; as many examples as a prompt has, and two more.
+GLUE = {
+    "sst2": {"sentence": "a quiet film that moves along"},
+    "rte": {"sentence1": "The bridge was built in 1902 by the city.", "sentence2": "The bridge is old."},
+    "wnli": {"sentence1": "The cup fell on the plate and it broke.", "sentence2": "The plate broke."},
+}
+
+
 def own_scores(path: str, requests: list[tuple[str, str]]) -> list[float]:
     """Returns the log-probability of each continuation, by the model's own `score_tokens`.
 
     Args:
         path: Folder of the SavedModel.
-        requests: Contexts, each with a continuation.
+        requests: Contexts, each with a continuation, which follows the begin token where there is no context.
     """
     models = Models([ModelSource("own", path)], ServerSettings(reload_seconds=0.0))
     with TestClient(make_app(models, ServerSettings())) as http:
@@ -63,7 +84,11 @@ def own_scores(path: str, requests: list[tuple[str, str]]) -> list[float]:
             body = {"prompt": text, "add_special_tokens": False}
             return http.post("/tokenize", json=body).json()["tokens"]
 
-        rows = [(len(ids(context)), ids(context + continuation)) for context, continuation in requests]
+        begin_token = http.get("/tokenizer_info").json()["bos_token"]
+        rows = [
+            (len(ids(context or begin_token)), ids((context or begin_token) + continuation))
+            for context, continuation in requests
+        ]
     models.close()
     score = tf.saved_model.load(path).signatures["score_tokens"]
     found = []
@@ -73,12 +98,35 @@ def own_scores(path: str, requests: list[tuple[str, str]]) -> list[float]:
     return found
 
 
+def greedy_text(path: str, context: str, most: int) -> str:
+    """Returns the likeliest tokens after a context, one after another by `score_tokens`, up to a line's end.
+
+    Args:
+        path: Folder of the SavedModel.
+        context: Text whose tokens are read without special ones, as the harness sends them.
+        most: Most tokens.
+    """
+    models = Models([ModelSource("own", path)], ServerSettings(reload_seconds=0.0))
+    score = tf.saved_model.load(path).signatures["score_tokens"]
+    with TestClient(make_app(models, ServerSettings())) as http:
+        body = {"prompt": context, "add_special_tokens": False}
+        ids, written = http.post("/tokenize", json=body).json()["tokens"], []
+        for _ in range(most):
+            # The token at the last place is read by none.
+            row = [*ids, *written, 0]
+            outputs = score(ids=tf.constant([row], tf.int32), length=tf.constant([len(row)], tf.int32))
+            written.append(int(outputs["likeliest_ids"].numpy()[0, -1]))
+        whole = http.post("/detokenize", json={"tokens": [*ids, *written]}).json()["prompt"]
+    models.close()
+    return whole.removeprefix(context).partition("\n")[0]
+
+
 def check_samples(path: str, samples: list[dict], scores: "list[harness.HarnessScore]") -> float:
     """Checks log-likelihoods and accuracies; returns the greatest difference of a log-likelihood.
 
     Args:
         path: Folder of the SavedModel.
-        samples: Samples of the harness.
+        samples: Samples of the harness, of tasks in which one of several continuations is right.
         scores: Its scores.
     """
     requests = [(each["arg_0"], each["arg_1"]) for one in samples for each in one["arguments"].values()]
@@ -103,26 +151,68 @@ def read_samples(folder: str) -> list[dict]:
     ]
 
 
-@pytest.mark.skipif(PYTHON is None, reason="FIRTH_LM_EVAL does not name a Python that has lm-eval")
-def test_scores_of_the_harness_are_those_of_the_model(firth, made_once, tmp_path, monkeypatch):
+@pytest.fixture
+def asked(firth, monkeypatch):
+    """From a model, a folder of tasks and options to the samples of the harness and its scores."""
+    kept, read = [], harness.read_harness
+
+    def read_and_keep(folder):
+        kept.append((read_samples(folder), read(folder)))
+        return kept[-1][1]
+
+    monkeypatch.setattr(harness, "read_harness", read_and_keep)
+
+    def ask(model, tasks, *options):
+        result = firth("evaluate", model, "--tasks", str(tasks), "--json", "--harness", PYTHON, *options)
+        assert result.exit_code == 0, result.output
+        rows = json.loads(result.stdout.splitlines()[-1])["rows"]
+        assert {each["task"] for each in rows} == set(harness.task_names(str(tasks)))
+        return kept.pop()
+
+    return ask
+
+
+needs_harness = pytest.mark.skipif(
+    PYTHON is None, reason="FIRTH_LM_EVAL does not name a Python that has lm-eval"
+)
+
+
+@needs_harness
+def test_scores_of_the_harness_are_those_of_the_model(asked, made_once, tmp_path):
     (tmp_path / "words.yaml").write_text(TASK)
     for name, text in OTHERS.items():
         (tmp_path / f"{name}.yaml").write_text(text)
     for name, rows in (("train", ROWS[:1]), ("test", ROWS)):
         lines = (json.dumps({"text": text, "label": label}) + "\n" for text, label in rows)
         (tmp_path / f"{name}.jsonl").write_text("".join(lines))
-    kept, read = [], harness.read_harness
-
-    def read_and_keep(folder):
-        kept.append((read_samples(folder), read(folder)))
-        return kept[0][1]
-
-    monkeypatch.setattr(harness, "read_harness", read_and_keep)
     model = str(shutil.copytree(exported(made_once), tmp_path / "versions" / "1"))
-    result = firth("evaluate", model, "--tasks", str(tmp_path), "--json", "--harness", PYTHON)
-    assert result.exit_code == 0, result.output
-    rows = json.loads(result.stdout.splitlines()[-1])["rows"]
-    assert {each["task"] for each in rows} == {"words", "words_one", "words_permuted"}
-    ((samples, scores),) = kept
+    samples, scores = asked(model, tmp_path)
     assert len(samples) == 3 * len(ROWS)
     assert check_samples(exported(made_once), samples, scores) < 1e-4
+
+
+@needs_harness
+def test_tasks_of_the_examples_are_scored_as_the_model_scores_them(asked, tmp_path):
+    """On rows of 1,024 tokens, which prompts with four examples need."""
+    tasks, limit = tmp_path / "tasks", 3
+    shutil.copytree(EXAMPLES, tasks, ignore=shutil.ignore_patterns("glue"))
+    for path in (EXAMPLES / "glue").glob("*.yaml"):
+        shutil.copy(path, tasks)
+    for name, record in GLUE.items():
+        lines = "".join(json.dumps({**record, "label": place % 2}) + "\n" for place in range(6))
+        for file in (name, f"{name}_train"):
+            (tasks / f"{file}.jsonl").write_text(lines)
+    texts = [" ".join(json.loads(line).values()) for line in (tasks / "blimp.jsonl").read_text().splitlines()]
+    model = pretrain("gpt2_tiny", texts=texts, steps=1, overrides=LONG_ROWS, verbose=False)
+    path = str(tmp_path / "model" / "1")
+    model.export(path)
+    samples, scores = asked(path, tasks, "--limit", str(limit))
+    chosen = [each for each in samples if "gen_args_1" in each["arguments"]]
+    written = [each for each in samples if "gen_args_1" not in each["arguments"]]
+    assert len({each["task"] for each in chosen}) == 32 and len(chosen) == 32 * limit
+    names = {each["task"] for each in chosen}
+    assert check_samples(path, chosen, [each for each in scores if each.task in names]) < 1e-4
+    assert len(written) == limit
+    for each in written:
+        context = each["arguments"]["gen_args_0"]["arg_0"]
+        assert each["resps"] == [[greedy_text(path, context, 8)]]
