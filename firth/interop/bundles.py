@@ -54,7 +54,7 @@ def open_bundle(bundle: str | os.PathLike[str]) -> tuple[BackboneWithHeads, RunR
         if recipe.goal_key == "task":
             raise InteropError(
                 f"{bundle} is the model of a task, whose head this format has no place for; "
-                "--format hf writes what is below the head"
+                "--format hf writes it, or the model below the head"
             )
         return load_model(bundle, dtype="float32"), recipe
 
