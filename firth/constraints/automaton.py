@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +58,23 @@ class Automaton(NamedTuple):
                 return False
         return bool(self.is_final[state])
 
+    def can_avoid(self, lacking: Collection[int]) -> bool:
+        """Returns true if a text is led to an end that has none of some bytes.
+
+        Args:
+            lacking: The bytes.
+        """
+        classes = np.unique(np.delete(self.classes, sorted(lacking)))
+        found, waiting = {0}, [0]
+        while waiting:
+            state = waiting.pop()
+            if self.is_final[state]:
+                return True
+            new = {int(each) for each in self.transitions[state, classes] if each >= 0} - found
+            found |= new
+            waiting += new
+        return False
+
 
 def constraint_regex(constraint: Constraint) -> str:
     """Returns the regular expression of a constraint.
@@ -73,13 +91,14 @@ def constraint_regex(constraint: Constraint) -> str:
     raise ConstraintError(f"{constraint.kind}: no automaton has what a grammar says; use a schema or a regex")
 
 
-def build_automaton(expression: str) -> Automaton:
+def build_automaton(expression: str, most_seconds: float = MOST_SECONDS) -> Automaton:
     """Returns the automaton of the texts that match a regular expression, after one space or none.
 
-    It is built in a process of its own, within `MOST_STATES`, `MOST_SECONDS` and `MOST_BYTES`.
+    It is built in a process of its own, within `MOST_STATES` and `MOST_BYTES`.
 
     Args:
         expression: Regular expression as Rust's crate `regex` reads it, without look-around.
+        most_seconds: Most seconds that it takes.
 
     Raises:
         ConstraintError: if it is not valid, or the automaton is larger.
@@ -91,11 +110,11 @@ def build_automaton(expression: str) -> Automaton:
             [sys.executable, "-c", "from firth.constraints.automaton import main; main()"],
             input=asked,
             capture_output=True,
-            timeout=MOST_SECONDS,
+            timeout=most_seconds,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
     except subprocess.TimeoutExpired:
-        raise LimitError(f"no automaton of it is made within {MOST_SECONDS} seconds") from None
+        raise LimitError(f"no automaton of it is made within {most_seconds} seconds") from None
     if made.returncode:
         last = made.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         if made.returncode < 0 or "MemoryError" in last:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from firth.constraints.llguidance_grammar import constraint_key, read_grammar, reason
 from firth.constraints.llguidance_vocabulary import llguidance, llguidance_tokenizer
 from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher
-from firth.constraints.needed_bytes import needed_bytes
+from firth.constraints.needed_bytes import check_expression, needed_bytes
 from firth.constraints.token_bytes import UNSPELLED, TokenBytes
 from firth.recipes.generation.constraints import Constraint
 
@@ -50,10 +50,14 @@ class LLGuidanceConstraint(CompiledConstraint):
         self._first = llguidance().LLMatcher(tokenizer, grammar, log_level=0)
         if self._first.is_error():
             raise ConstraintError(f"{constraint.kind}: {reason(self._first.get_error())}")
-        self._check_begins(constraint.kind, tokens, missing)
+        if not self._finds_end(constraint.kind, tokens, missing):
+            check_expression(constraint, tokens)
 
-    def _check_begins(self, kind: str, tokens: TokenBytes, missing: Sequence[bytes]) -> None:
-        """Refuses a constraint if no tokens lead to an end, as far as few tokens may come in each place."""
+    def _finds_end(self, kind: str, tokens: TokenBytes, missing: Sequence[bytes]) -> bool:
+        """Returns true if some tokens lead to an end, and refuses a constraint if none do.
+
+        False is for one that has too many texts to try.
+        """
         waiting, lacking = [self._first.deep_copy()], set[int]()
         for _ in range(_MOST_TRIED):
             if not waiting:
@@ -61,18 +65,19 @@ class LLGuidanceConstraint(CompiledConstraint):
                 raise ConstraintError(UNSPELLED)
             matcher = waiting.pop()
             if matcher.is_accepting():
-                return
+                return True
             words = np.frombuffer(matcher.compute_bitmask(), np.uint8)
             (ids,) = np.unpackbits(words, bitorder="little")[: self._rows[1]].nonzero()
             own = ids[(ids < self._rows[0]) & (ids != tokens.end_id)].tolist()
             if len(own) > _MANY:
-                return
+                return False
             lacking.update(missing[row - self._rows[0]][0] for row in ids[ids >= self._rows[0]])
             for token in own:
                 waiting.append(matcher.deep_copy())
                 waiting[-1].consume_token(token)
                 if waiting[-1].is_error() and waiting[-1].stop_reason() != _STUCK:
                     raise ConstraintError(f"{kind}: {reason(waiting[-1].get_error())}")
+        return False
 
     def new_matcher(self, most_tokens: int) -> "LLGuidanceMatcher":  # noqa: D102
         return LLGuidanceMatcher(self._first.deep_copy(), self._rows, self._end_id, self._may_come)

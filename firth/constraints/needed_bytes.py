@@ -1,9 +1,16 @@
-"""Bytes that every JSON text has which is valid by a schema."""
+"""Bytes that every valid text has."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from firth.constraints.automaton import build_automaton, constraint_regex
+from firth.constraints.matcher import ConstraintError
 from firth.constraints.schemas import resolve
+from firth.constraints.token_bytes import TokenBytes
+from firth.recipes.generation.constraints import Constraint
+
+# Larger automata are not looked at: the text may end as stuck then.
+_MOST_SECONDS = 5
 
 _OF_TYPES = {"object": b"{}", "array": b"[]", "string": b'"', "null": b"nul", "boolean": b"e"}
 
@@ -20,6 +27,37 @@ def needed_bytes(schema: Any) -> list[int]:
     b'{}'
     """
     return sorted(_of_schema(schema, schema, {}))
+
+
+def check_expression(constraint: Constraint, tokens: TokenBytes) -> None:
+    """Refuses a regular expression, or choices, if the vocabulary lacks bytes that every valid text needs.
+
+    Nothing is refused where no automaton of it is made in a few seconds, and of schemas and grammars.
+
+    Args:
+        constraint: The constraint.
+        tokens: Bytes of the model's tokens.
+
+    Raises:
+        ConstraintError: for bytes that no token writes, naming them.
+    """
+    lacking = tokens.lacking
+    if not lacking or not (constraint.texts or constraint.expression):
+        return
+    try:
+        automaton = build_automaton(constraint_regex(constraint), _MOST_SECONDS)
+    except ConstraintError:
+        return
+    if automaton.can_avoid(lacking):
+        return
+    needed = {byte for byte in lacking if (automaton.transitions[:, automaton.classes[byte]] >= 0).any()}
+    for byte in sorted(needed):
+        if not automaton.can_avoid(needed - {byte}):
+            needed.remove(byte)
+    if len(needed) == 1:
+        tokens.check(needed)
+    named = " or ".join(repr(bytes([byte])) for byte in sorted(needed))
+    raise ConstraintError(f"the vocabulary has no piece with {named}, of which every valid text needs one")
 
 
 def _of_schema(schema: Any, root: Any, references: dict[str, set[int]]) -> set[int]:

@@ -84,7 +84,7 @@ def build_token_automaton(automaton: Automaton, tokens: TokenBytes) -> TokenAuto
             raise ConstraintError(f"it takes more than {MOST_SECONDS} seconds next to {len(known):,} tokens")
     distances = _distances(automaton, [after for _, after in allowed])
     if distances[0] >= _NEVER:
-        tokens.check([byte for byte in range(256) if not _can_avoid(automaton, byte)])
+        tokens.check([byte for byte in range(256) if not automaton.can_avoid([byte])])
         raise ConstraintError(UNSPELLED)
     return _with_masks(automaton, tokens, allowed, distances)
 
@@ -154,21 +154,6 @@ def _with_masks(
     return TokenAutomaton(
         automaton, tokens, words.astype(np.int32), np.array(levels, np.int32), np.array(needed, np.int32)
     )
-
-
-def _can_avoid(automaton: Automaton, byte: int) -> bool:
-    found, waiting = {0}, [0]
-    while waiting:
-        state = waiting.pop()
-        if automaton.is_final[state]:
-            return True
-        row = automaton.transitions[state]
-        for other in range(256):
-            target = int(row[automaton.classes[other]])
-            if other != byte and target >= 0 and target not in found:
-                found.add(target)
-                waiting.append(target)
-    return False
 
 
 class AutomatonConstraint(CompiledConstraint):

@@ -49,6 +49,11 @@ class TokenBytes(NamedTuple):
         """Number of int32 words of a mask of all tokens."""
         return -(-len(self.texts) // 32)
 
+    @property
+    def lacking(self) -> set[int]:
+        """Bytes that no token writes."""
+        return set(range(256)).difference(*filter(None, self.texts))
+
     def check(self, needed: Collection[int]) -> None:
         """Refuses a text that needs a byte which no token writes.
 
@@ -58,8 +63,7 @@ class TokenBytes(NamedTuple):
         Raises:
             ConstraintError: if one of them is in no token, with the byte.
         """
-        written = {byte for text in self.texts if text is not None for byte in text}
-        lacking = [byte for byte in needed if byte not in written]
+        lacking = sorted(self.lacking.intersection(needed))
         if lacking:
             raise ConstraintError(
                 f"the vocabulary has no piece with {bytes([lacking[0]])!r}, which every valid text needs:"

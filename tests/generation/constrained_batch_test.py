@@ -218,6 +218,11 @@ def test_a_text_that_no_token_continues_is_stuck():
     assert (found.ended, found.complete) in [("stuck", False), ("length", False)]
     stuck = generator_of("causal_lm").generate("the fox", regex="(the|a|in)( the| cat| a| dog| fox){2}x")
     assert (stuck.ended, stuck.complete, len(stuck.ids)) == ("stuck", False, 3)
+    # A grammar has no automaton that says so before.
+    late = generator_of("causal_lm").generate(
+        "the fox", grammar="start: /(the|a|in)( the| cat| a| dog| fox){2}/ /q/"
+    )
+    assert (late.ended, late.complete, len(late.ids)) == ("stuck", False, 3)
 
 
 @eagerly()
@@ -292,6 +297,9 @@ def test_guesses_streams_and_replies_are_held_too():
         ({"regex": "(a"}, "unclosed"),
         ({"finish": True}, "finish"),
         ({"grammar": 'start: "a"', "finish": True}, "grammar"),
+        ({"regex": "(the|a|in)( the| cat| a| dog| fox){3}q( cat|w)?"}, "b'q'"),
+        ({"regex": "(the|a|in)( the| cat| a| dog| fox){3}(q|w|qw)"}, "b'q' or b'w'"),
+        ({"choices": [f"{'a ' * size}{end}" for size in range(70) for end in ("Q", "Qa")]}, "b'Q'"),
         ({"choices": ["the lazy fox"], "finish": True, "max_new_tokens": 2}, "at least 4"),
     ],
 )
