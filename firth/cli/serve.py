@@ -6,7 +6,7 @@ import os
 import pathlib
 import urllib.parse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from firth.serving.server.process import ServerProcess
     from firth.serving.server.sources import ModelSource
 
-_LIMITS = "Limits"
 _EXTRA = ("grpc", "grpc_health.v1", "prometheus_client", "starlette", "uvicorn")
 Engine = Annotated[
     str | None,
@@ -62,26 +61,18 @@ Certificate = Annotated[
     str | None, typer.Option("--tls-certificate", metavar="FILE", help="Certificate chain in PEM.")
 ]
 Key = Annotated[str | None, typer.Option("--tls-key", metavar="FILE", help="Its private key in PEM.")]
-BatchRows = Annotated[
-    int, typer.Option("--batch-rows", min=1, help="Most rows of a batch.", rich_help_panel=_LIMITS)
-]
-QueuedRows = Annotated[
-    int,
-    typer.Option("--queued-rows", min=1, help="Most rows that wait; then 429.", rich_help_panel=_LIMITS),
-]
-QueuedTexts = Annotated[
-    int,
-    typer.Option(
-        "--queued-texts", min=1, help="Most texts that wait for a slot; then 429.", rich_help_panel=_LIMITS
-    ),
-]
-RequestBytes = Annotated[
-    int, typer.Option("--request-bytes", min=1, help="Most bytes of a request.", rich_help_panel=_LIMITS)
-]
-RequestSeconds = Annotated[
-    float,
-    typer.Option("--request-seconds", min=0.001, help="Most seconds of a request.", rich_help_panel=_LIMITS),
-]
+
+
+def _limit(flag: str, least: float, meaning: str) -> Any:
+    """Returns an option of the panel of limits."""
+    return typer.Option(flag, min=least, help=meaning, rich_help_panel="Limits")
+
+
+BatchRows = Annotated[int, _limit("--batch-rows", 1, "Most rows of a batch.")]
+QueuedRows = Annotated[int, _limit("--queued-rows", 1, "Most rows that wait; then 429.")]
+QueuedTexts = Annotated[int, _limit("--queued-texts", 1, "Most texts that wait for a slot; then 429.")]
+RequestBytes = Annotated[int, _limit("--request-bytes", 1, "Most bytes of a request.")]
+RequestSeconds = Annotated[float, _limit("--request-seconds", 0.001, "Most seconds of a request.")]
 Labels = Annotated[
     list[str] | None,
     typer.Option(

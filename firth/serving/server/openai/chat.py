@@ -26,7 +26,7 @@ from firth.serving.server.openai.log_probabilities import (
     of_value,
     written_tokens,
 )
-from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, stops_of
+from firth.serving.server.openai.parameters import Count, Sampled, Stops, stops_of
 from firth.serving.server.openai.slots import check_room, check_scores, check_top, reads_dialogues, slots_of
 from firth.serving.server.openai.writing import SoFar, finished, slot_prompts, writing
 from firth.serving.server.pieces import Pieces
@@ -82,8 +82,6 @@ class ChatBody(Sampled):
     """Number of the likeliest tokens at each place."""
     stop: Stops | None = None
     """Texts before the first of which a reply ends."""
-    stream_options: StreamOptions | None = None
-    """Options of a stream."""
     response_format: TextFormat | None = None
     """Form of the text."""
     modalities: list[str] | None = None
@@ -197,8 +195,7 @@ async def chat_completions(request: Request, models: Models) -> Response:
 def _check(body: ChatBody) -> None:
     if body.top_logprobs is not None and not body.logprobs:
         raise RequestError("top_logprobs: only with logprobs", 400, "top_logprobs")
-    if body.stream_options is not None and not body.stream:
-        raise RequestError("stream_options: only with stream", 400, "stream_options")
+    body.check_stream()
     if body.max_tokens is not None and body.max_completion_tokens not in (None, body.max_tokens):
         raise RequestError("max_tokens: it differs from max_completion_tokens", 400, "max_tokens")
 

@@ -25,7 +25,7 @@ from firth.serving.server.openai.log_probabilities import (
     prompt_tokens,
     written_tokens,
 )
-from firth.serving.server.openai.parameters import Count, Sampled, Stops, StreamOptions, stops_of
+from firth.serving.server.openai.parameters import Count, Sampled, Stops, stops_of
 from firth.serving.server.openai.slots import check_room, check_scores, check_top, reads_dialogues, slots_of
 from firth.serving.server.openai.writing import (
     SoFar,
@@ -62,8 +62,6 @@ class CompletionBody(Sampled):
     """Number of the likeliest tokens at each place; null for no log-probabilities."""
     stop: Stops | None = None
     """Texts before the first of which a text ends."""
-    stream_options: StreamOptions | None = None
-    """Options of a stream."""
     suffix: str | None = None
     """Text after the written one."""
     response_format: TextFormat | None = None
@@ -114,8 +112,7 @@ def _check(body: CompletionBody) -> None:
         raise RequestError(f"best_of: {body.best_of} is less than n, {body.n}", 400, "best_of")
     if body.stream and (body.best_of or 0) > (body.n or 1):
         raise RequestError("best_of: a text that is streamed cannot be chosen among several", 400, "best_of")
-    if body.stream_options is not None and not body.stream:
-        raise RequestError("stream_options: only with stream", 400, "stream_options")
+    body.check_stream()
     if body.max_tokens == 0 and not body.echo:
         raise RequestError("max_tokens: 0 only with echo", 400, "max_tokens")
     if body.echo and (body.logprobs or 0) > 1:

@@ -67,6 +67,8 @@ class Sampled(Body):
     """Schema, regular expression, choices or grammar that the text is held to, as vLLM's clients send it."""
     stream: bool | None = None
     """True for an answer in server-sent events."""
+    stream_options: StreamOptions | None = None
+    """Options of a stream."""
     user: str | None = None
     """Name of an end user."""
     service_tier: str | None = None
@@ -91,6 +93,11 @@ class Sampled(Body):
         "metadata",
     )
     neutral: ClassVar[Mapping[str, tuple[Any, ...]]] = {"service_tier": ("auto", "default")}
+
+    def check_stream(self) -> None:
+        """Raises `RequestError` for options of a stream where none is asked for."""
+        if self.stream_options is not None and not self.stream:
+            raise RequestError("stream_options: only with stream", 400, "stream_options")
 
     def controls(self, described: Mapping[str, Any]) -> dict[str, float]:
         """Returns values of the parameters of slots by name, without tokens to write and without the seed.

@@ -16,7 +16,7 @@ from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import Event, EventStream, Started, new_id
 from firth.serving.server.openai.chat import ChatPrompt, MessageBody, chat_prompt, reply_prompts
 from firth.serving.server.openai.constraints import TextFormat, compiled, placed_constraint
-from firth.serving.server.openai.parameters import Sampled, StreamOptions
+from firth.serving.server.openai.parameters import Sampled
 from firth.serving.server.openai.slots import reads_dialogues, slots_of
 from firth.serving.server.openai.writing import SoFar, finished, writing
 from firth.serving.server.pieces import Pieces
@@ -60,8 +60,6 @@ class ResponseBody(Sampled):
     """Most tokens to write; as many as there is room for where it is not given."""
     text: TextConfig | None = None
     """Form of the text."""
-    stream_options: StreamOptions | None = None
-    """Options of a stream."""
     truncation: str | None = None
     """`disabled`: an input that is too long is refused."""
     parallel_tool_calls: bool | None = None
@@ -152,8 +150,7 @@ def _check(body: ResponseBody) -> None:
     form = body.text or TextConfig()
     if form.verbosity is not None:
         raise RequestError("text: verbosity: this server does not honour it; leave it out", 400, "text")
-    if body.stream_options is not None and not body.stream:
-        raise RequestError("stream_options: only with stream", 400, "stream_options")
+    body.check_stream()
 
 
 async def _prompt(body: ResponseBody, version: ModelVersion) -> ChatPrompt:
