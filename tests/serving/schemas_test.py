@@ -27,19 +27,35 @@ ORDER = {
 }
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    made = generator("causal_lm, table of its own", "bpe")
-    path = tmp_path_factory.mktemp("schemas")
-    (path / "order.json").write_text(json.dumps(ORDER))
-    schemas = {"order": str(path / "order.json"), "answer": {"type": "boolean"}}
+# Spelled by the characters of the texts that trained a tokenizer without a piece for each byte.
+WITHIN = {
+    "type": "object",
+    "properties": {
+        "kind": {"enum": ["cat", "yes", 1, 30]},
+        "count": {"type": "array", "items": {"enum": [1, 2, 30]}, "maxItems": 2},
+        "name": {"type": "string", "maxLength": 20},
+    },
+    "required": ["kind", "name"],
+    "additionalProperties": False,
+}
+# The schema that the vocabulary of each kind of tokenizer can write.
+SCHEMAS = {"bpe": ORDER, "sentencepiece": ORDER, "without fallback": WITHIN}
+
+
+def exported(kind, schemas, path):
+    """Returns the model of a tokenizer's kind after its export with schemas."""
+    made = generator("causal_lm, table of its own", kind)
     settings = made.recipe.export.model_copy(update={"schemas": schemas})
     recipe = made.recipe.model_copy(update={"export": settings})
     export(made.model, made.tokenizer, recipe, None, str(path / "1"))
-    return str(path / "1")
+    return made
 
 
-def test_texts_of_a_saved_model_are_valid_and_end_in_time(folder):
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path):
+    schema, folder = SCHEMAS[kind], str(tmp_path / "1")
+    (tmp_path / "order.json").write_text(json.dumps(schema))
+    made = exported(kind, {"order": str(tmp_path / "order.json"), "answer": {"type": "boolean"}}, tmp_path)
     loaded = Loaded(folder)
     described = read_description(folder)["signatures"]["generate_order"]["parameters"]
     least = read_description(folder)["schemas"]["order"]["least_tokens"]
@@ -53,13 +69,12 @@ def test_texts_of_a_saved_model_are_valid_and_end_in_time(folder):
     found = loaded.run("generate_order_with_parameters", {"text": prompts, **values})
     assert found["is_finished"].all()
     checker = jsonschema.Draft202012Validator(
-        ORDER, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+        schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
     )
     for text in found["generated"]:
         checker.validate(json.loads(text))
     assert len({*found["generated"]}) == 4
     # The automaton that lies next to the model is the same.
-    made = generator("causal_lm, table of its own", "bpe")
     tokens = TokenBytes.of(made.tokenizer, made.framing.may_write, made.framing.end_id)
     assert read_automaton(folder, "order", tokens).least_tokens == least
     (answer,) = loaded.run("generate_answer", {"text": [b"yes?"]})["generated"]
@@ -67,3 +82,9 @@ def test_texts_of_a_saved_model_are_valid_and_end_in_time(folder):
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"at least {least}"):
         short = {**values, "max_new_tokens": np.full(4, least - 1, np.int32)}
         loaded.run("generate_order_with_parameters", {"text": prompts, **short})
+
+
+def test_a_schema_whose_bytes_the_vocabulary_lacks_is_not_exported(tmp_path):
+    with pytest.raises(ValueError, match=r"b'-'.*byte_fallback"):
+        exported("without fallback", {"order": ORDER}, tmp_path)
+    assert not (tmp_path / "1").exists()
