@@ -9,10 +9,20 @@ from firth.language_model.answers import TextAnswers
 from firth.language_model.other_names import own_keywords
 from firth.language_model.types import LabelledRecords, Method, Overrides, Path
 from firth.models.backbones.backbone import Backbone, CarriedState
+from firth.models.bundle import load_model
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.tuning.method import Method as MethodRecipe
 from firth.recipes.tuning.methods import method_types
-from firth.tuning import METHODS, load_adapter, merge, save_adapter
+from firth.tuning import (
+    METHODS,
+    load_adapter,
+    load_additions,
+    merge,
+    method_of_additions,
+    save_adapter,
+    save_additions,
+)
 
 if TYPE_CHECKING:
     from firth.language_model.model import LanguageModel
@@ -24,8 +34,8 @@ _PEFT_CONFIG = "adapter_config.json"
 class AdaptableModel(TextAnswers):
     """Base of a model that is adapted to a task."""
 
-    # True if an adapter was added to a model of a task, whose weights are those of no base any more.
-    _adapter_without_base: bool = False
+    # Method by which `add_adapter` added something.
+    _added_by: MethodRecipe | None = None
 
     @own_keywords
     def finetune(
@@ -136,7 +146,7 @@ class AdaptableModel(TextAnswers):
         METHODS[method](self.network, chosen, 1)
         if isinstance(self.recipe, AdaptingRecipe):
             self.recipe = self.recipe.model_copy(update={"method": chosen})
-            self._adapter_without_base = True
+        self._added_by = chosen
         self.forget_graphs()
 
     def merge(self) -> None:
@@ -156,27 +166,27 @@ class AdaptableModel(TextAnswers):
 
         Raises:
             FileExistsError: if there is something.
-            ValueError: if the model was not made by `finetune`, or its additions were merged, or are those of
-                `add_adapter`.
+            ValueError: if neither `finetune` nor `add_adapter` has added something, or it was merged.
+
+        Example:
+
+            model.add_adapter("lora", rank=8)
+            model.fit(texts)
+            model.save_adapter("lora")
+            same = firth.load("base").load_adapter("lora")
         """
-        if self.network.additions and not isinstance(self.recipe, AdaptingRecipe):
+        by_finetuning = isinstance(self.recipe, AdaptingRecipe) and self.recipe.method.adds
+        if not by_finetuning and self._added_by is None:
             raise ValueError(
-                f"an adapter of {self.recipe.goal.kind} is not saved alone: call merge() and save(folder), "
-                "or make one of a task by finetune(..., method='lora', merge=False)"
+                f"{self.recipe.name} has no adapter to save alone; add_adapter('lora') adds one, and "
+                "finetune(..., method='lora', merge=False) makes a model with one"
             )
-        if not isinstance(self.recipe, AdaptingRecipe) or not self.recipe.method.adds:
-            raise ValueError(
-                f"{self.recipe.name} has no adapter to save alone; finetune(..., method='lora', merge=False) "
-                "makes a model with one"
-            )
-        if not self.network.added.held:
-            raise ValueError(f"the additions of {self.recipe.name} were merged; give finetune merge=False")
-        if self._adapter_without_base:
-            raise ValueError(
-                f"{self.recipe.name} was adapted before add_adapter, so that its adapter fits no saved base; "
-                "call merge() and save(), or give finetune the method and merge=False"
-            )
-        save_adapter(self.network, self.recipe, folder)
+        if not self.network.added.held and not self.network.additions:
+            raise ValueError(f"the additions of {self.recipe.name} were merged; save() keeps the model")
+        if self._added_by is None:
+            save_adapter(self.network, self.recipe, folder)
+        else:
+            save_additions(self.network, self._added_by, folder)
 
     def load_adapter(self, folder: Path, without_heads: bool = False) -> "LanguageModel":
         """Returns the model with an adapter that `save_adapter`, a run or peft has written.
@@ -199,6 +209,11 @@ class AdaptableModel(TextAnswers):
 
                 loaded = load_peft(folder, bundle, without_heads=without_heads)
                 return LanguageModel(self.recipe, self.tokenizer, loaded.model)
+            if (values := method_of_additions(folder)) is not None:
+                model = LanguageModel(self.recipe, self.tokenizer, load_model(bundle))
+                model.add_adapter(str(values.pop("kind")), **values)
+                load_additions(model.network, folder)
+                return model
             network, recipe = load_adapter(folder, bundle)
         return LanguageModel(recipe, self.tokenizer, network)
 

@@ -1,5 +1,6 @@
 """Adapters: the weights that a method has trained, saved with the digest of the base bundle."""
 
+import hashlib
 import json
 import math
 import os
@@ -21,6 +22,7 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.base import ADAPTER_FILE
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.tuning.method import Method
 from firth.storage.tensor_files import open_tensors, write_tensors
 from firth.tuning.additions import merge
 from firth.tuning.method_kinds import METHODS
@@ -49,20 +51,51 @@ def save_adapter(model: BackboneWithHeads, recipe: RunRecipe, folder: str | os.P
     """
     if recipe.base is None:
         raise ValueError("an adapter belongs to a base, and the recipe has none")
-    trained = {id(weight) for weight in model.trainable_weights}
-    weights = {path: each for path, each in weights_by_path(model).items() if id(each) in trained}
+    belongs = {"base": recipe.base.digest, "method": recipe.trained_by.kind}
+    _write(model, {**belongs, "recipe": json.loads(recipe.to_json())}, folder)
+
+
+def save_additions(model: BackboneWithHeads, method: Method, folder: str | os.PathLike[str]) -> None:
+    """Writes what was added to a model and all else that is trained, as `save_adapter`, without a recipe.
+
+    It belongs to every model whose other weights are those of this one.
+
+    Args:
+        model: Trained model, to which `METHODS` has added something.
+        method: Method that did.
+        folder: Place of the folder, where nothing is.
+
+    Raises:
+        FileExistsError: if there is something.
+    """
+    belongs = {"frozen": _digest_of_frozen(model), "method": method.kind}
+    _write(model, {**belongs, "values": json.loads(method.to_json())}, folder)
+
+
+def _write(model: BackboneWithHeads, belongs: Mapping[str, Any], folder: str | os.PathLike[str]) -> None:
+    weights = _trained(model)
     arrays = ((path, np.asarray(each.value)) for path, each in weights.items())
-    said = {
-        "library": "firth",
-        "format": _FORMAT,
-        "base": recipe.base.digest,
-        "method": recipe.trained_by.kind,
-        "parameters": sum(math.prod(each.shape) for each in weights.values()),
-        "recipe": json.loads(recipe.to_json()),
-    }
+    parameters = sum(math.prod(each.shape) for each in weights.values())
+    said = {"library": "firth", "format": _FORMAT, "parameters": parameters, **belongs}
     with storage.whole_folder(folder) as unfinished:
         write_tensors(os.path.join(unfinished, _WEIGHTS), specs_of(weights), arrays, {"library": "firth"})
         storage.write_json(os.path.join(unfinished, ADAPTER_FILE), said, indent=1)
+
+
+def _trained(model: BackboneWithHeads) -> dict[str, keras.Variable]:
+    trained = {id(weight) for weight in model.trainable_weights}
+    return {path: each for path, each in weights_by_path(model).items() if id(each) in trained}
+
+
+def _digest_of_frozen(model: BackboneWithHeads) -> str:
+    """Returns the SHA-256 over the paths and values of all weights that are not trained, in hex."""
+    whole, trained = hashlib.sha256(), _trained(model)
+    for path, each in sorted(weights_by_path(model).items()):
+        if path not in trained:
+            value = np.asarray(each.value)
+            whole.update(f"{path} {value.dtype} {value.shape}\n".encode())
+            whole.update(np.ascontiguousarray(value).data.cast("B") if value.size else b"")
+    return whole.hexdigest()
 
 
 def load_adapter(
@@ -103,6 +136,47 @@ def _fill(
     METHODS[recipe.method.kind](model, recipe.method, 1)
     read = _assign(model, os.path.join(folder, _WEIGHTS))
     return set(lacking) <= read
+
+
+def method_of_additions(folder: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """Returns the values of the method of a folder that `save_additions` wrote; None for another one.
+
+    Raises:
+        firth.storage.NotWholeError: if there is no such folder, or writing it was cut short.
+        AdapterError: if its description cannot be read.
+    """
+    storage.check_whole(folder)
+    path = os.path.join(folder, ADAPTER_FILE)
+    try:
+        said = storage.read_json(path)
+    except (OSError, ValueError) as error:
+        raise AdapterError(f"{path} cannot be read: {error}") from error
+    values = said.get("values") if isinstance(said, dict) and said.get("format") == _FORMAT else None
+    return values if isinstance(values, dict) else None
+
+
+def load_additions(model: BackboneWithHeads, folder: str | os.PathLike[str]) -> None:
+    """Reads the weights of a folder that `save_additions` wrote.
+
+    Args:
+        model: Model to which its method has added something.
+        folder: The folder.
+
+    Raises:
+        AdapterError: if the weights that are not trained are not those that it belongs to, with both digests,
+            or if its files cannot be read.
+    """
+    with storage.local_copy(folder) as local:
+        wanted, found = (
+            storage.read_json(os.path.join(local, ADAPTER_FILE)).get("frozen"),
+            _digest_of_frozen(model),
+        )
+        if wanted != found:
+            raise AdapterError(
+                f"{os.fspath(folder)} belongs to a model whose other weights are {wanted}, but here they are "
+                f"{found}"
+            )
+        _assign(model, os.path.join(local, _WEIGHTS))
 
 
 def load_adapters(
@@ -168,6 +242,8 @@ def _recipe_of(folder: str) -> AdaptingRecipe:
     try:
         said = storage.read_json(path)
         known = isinstance(said, dict) and said.get("library") == "firth" and said.get("format") == _FORMAT
+        if known and "recipe" not in said:
+            raise ValueError("it is of add_adapter, and has no recipe; open its model, and call load_adapter")
         recipe = run_recipe_from_json(json.dumps(said["recipe"])) if known else None
     except (OSError, ValueError, KeyError) as error:
         raise AdapterError(f"{path} cannot be read: {error}") from error
@@ -183,8 +259,7 @@ def _check_base(folder: str, wanted: str, bundle: str) -> None:
 
 
 def _assign(model: BackboneWithHeads, path: str) -> set[str]:
-    trained = {id(weight) for weight in model.trainable_weights}
-    variables = {name: each for name, each in weights_by_path(model).items() if id(each) in trained}
+    variables = _trained(model)
     file = open_tensors(path, AdapterError)
     differing = [
         name

@@ -21,7 +21,7 @@ from firth.recipes import load_recipe
 from firth.tokenizers import BytePairTokenizer
 from firth.tokenizers.graph.byte_pieces import byte_pieces
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
-from firth.tuning import TuningError
+from firth.tuning import AdapterError, TuningError
 from tests.exported_model import RECIPE, VOCABULARY, exported_model
 from tests.generation.cases import eagerly
 from tests.interop.hugging_face.checkpoints import checkpoint
@@ -138,13 +138,24 @@ def test_an_own_training_step_and_features_alone(fresh):
 
 
 def test_adapters_are_added_merged_saved_and_loaded(fresh, gpt2, tmp_path):
+    fresh.save(tmp_path / "base")
     fresh.add_adapter("lora", rank=2)
+    for weight in fresh.network.trainable_weights:
+        weight.assign(np.random.default_rng(2).normal(size=weight.shape))
     for name in ("bundle", "kept.keras"):
         with pytest.raises(ValueError, match="merge"):
             fresh.save(tmp_path / name)
-    with pytest.raises(ValueError, match=r"of masked_lm .* merge\(\) and save"):
-        fresh.save_adapter(tmp_path / "adapter")
+    fresh.save_adapter(tmp_path / "adapter")
+    base = firth.load(tmp_path / "base")
+    again = base.load_adapter(tmp_path / "adapter")
+    for one, same in zip(fresh.get_weights(), again.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, same)
+    base.backbone.weights[0].assign(base.backbone.weights[0] + 1)
+    with pytest.raises(AdapterError, match="other weights"):
+        base.load_adapter(tmp_path / "adapter")
     fresh.merge()
+    with pytest.raises(ValueError, match="merged"):
+        fresh.save_adapter(tmp_path / "no_adapter")
     fresh.save(tmp_path / "bundle")
     with eagerly():
         before = fresh.embed(TEXTS)
@@ -304,10 +315,13 @@ def test_the_same_seed_gives_the_same_weights_whatever_holds_the_records(bert, t
     for other in made[1:]:
         for one, same in zip(made[0], other, strict=True):
             np.testing.assert_array_equal(one, same)
-    # Its adapter would carry the digest of a base whose weights it does not fit.
+    # The adapter belongs to the weights that the first fine-tuning left, not to those of its base.
     models[0].add_adapter("lora", rank=2)
-    with pytest.raises(ValueError, match="merge"):
-        models[0].save_adapter(tmp_path / "adapter")
+    models[0].save_adapter(tmp_path / "adapter")
+    again = models[1].load_adapter(tmp_path / "adapter")
+    np.testing.assert_array_equal(again.get_weights()[-1], models[0].get_weights()[-1])
+    with pytest.raises(AdapterError, match="other weights"):
+        bert.load_adapter(tmp_path / "adapter")
 
 
 def test_records_of_one_label_are_evaluated_and_those_of_an_unknown_one_are_named(bert):
