@@ -141,6 +141,9 @@ def _fill(
 def method_of_additions(folder: str | os.PathLike[str]) -> dict[str, Any] | None:
     """Returns the values of the method of a folder that `save_additions` wrote; None for another one.
 
+    Args:
+        folder: The folder.
+
     Raises:
         firth.storage.NotWholeError: if there is no such folder, or writing it was cut short.
         AdapterError: if its description cannot be read.
