@@ -51,6 +51,11 @@ class WritingRuntime:
     def _named(self, ids: Sequence[int]) -> list[str]:
         return [self._names[each] for each in ids]
 
+    def _options(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the arguments of a call; the runtime refuses a `sampling_topk` above its vocabulary."""
+        likeliest = min(arguments["sampling_topk"], len(self._names))
+        return {**self._common, **arguments, "sampling_topk": likeliest}
+
     def check(self, request: GenerationRequest) -> None:
         """Passes if a request can be honoured; here any can."""
 
@@ -104,8 +109,7 @@ class DecoderRuntime(WritingRuntime):
             [self._named(text.prompt.ids) for text in texts],
             max_length=texts[0].most + forced,
             include_prompt_in_result=_is_penalised(texts[0]),
-            **self._common,
-            **arguments,
+            **self._options(arguments),
         )
         ids = [list(each.sequences_ids[0][forced:]) for each in found]
         is_asked = texts[0].request.log_probabilities
@@ -167,8 +171,7 @@ class EncoderDecoderRuntime(WritingRuntime):
             min_decoding_length=0,
             max_input_length=0,
             return_logits_vocab=is_asked,
-            **self._common,
-            **arguments,
+            **self._options(arguments),
         )
         numbers = {name: row for row, name in enumerate(self._names)}
         rows = []

@@ -5,7 +5,7 @@ import collections
 import contextlib
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
@@ -18,6 +18,19 @@ from firth.serving.slots.batcher import SlotPrompt, SlotText
 Item = SlotText | Exception
 # Constraints that are compiled at a time, and that wait for it.
 _COMPILING, _WAITING = 2, 64
+
+
+class StepError(Exception):
+    """An error of a step that ends some texts only.
+
+    Attributes:
+        numbers: Numbers of the texts that cannot be continued.
+        error: The exception that ends them.
+    """
+
+    def __init__(self, numbers: Collection[int], error: Exception) -> None:
+        super().__init__(str(error))
+        self.numbers, self.error = numbers, error
 
 
 class Compiler(Protocol):
@@ -49,7 +62,11 @@ class Batcher(Protocol):
         """Lets a free slot read a prompt, and returns the number of its text."""
 
     def step(self) -> list[SlotText]:
-        """Returns the texts that have a further token or an end."""
+        """Returns the texts that have a further token or an end.
+
+        Raises:
+            StepError: if some texts cannot be continued; after another exception, none can.
+        """
 
     def end(self, number: int) -> None:
         """Ends a text."""
@@ -260,12 +277,12 @@ class SlotQueue:
     def _step(self) -> None:
         try:
             texts = self._batcher.step()
+        except StepError as error:
+            self._fail(error.numbers, error.error)
+            return
         except Exception as error:
             # All slots take part in a step, so that none of their texts can be continued.
-            for number, stream in self._written.items():
-                self._batcher.end(number)
-                stream.put(error)
-            self._written.clear()
+            self._fail(list(self._written), error)
             return
         now = time.monotonic()
         for text in texts:
@@ -273,6 +290,12 @@ class SlotQueue:
             self._on_token(now - stream.last, stream.last == stream.asked)
             stream.last = now
             stream.put(text)
+
+    def _fail(self, numbers: Collection[int], error: Exception) -> None:
+        """Ends texts with an exception."""
+        for number in numbers:
+            self._batcher.end(number)
+            self._written.pop(number).put(error)
 
 
 def _is_over(stream: SlotStream, now: float) -> bool:

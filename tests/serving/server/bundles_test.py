@@ -14,6 +14,7 @@ from firth.serving.server.bundles.texts import GeneratorTexts
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
+from firth.serving.server.slot_queue import StepError
 from firth.serving.server.sources import BundleSource
 from firth.serving.slots.batcher import SlotPrompt
 from tests.interop.ctranslate2.exporting_test import place
@@ -79,6 +80,13 @@ def test_the_text_of_a_seed_does_not_depend_on_other_prompts(client):
     assert several.choices[4].text == alone
     seeds = [client.completions.create(**asked, prompt="e", seed=seed).choices[0].text for seed in range(6)]
     assert len(set(seeds)) > 1
+    # All of the vocabulary.
+    whole = {**asked, "seed": 3, "prompt": PROMPTS[0]}
+    texts = [
+        client.completions.create(**{**whole, "extra_body": {"top_k": most}}).choices[0].text
+        for most in (0, 9999)
+    ]
+    assert texts[0] == texts[1]
 
 
 @pytest.mark.parametrize(
@@ -151,6 +159,29 @@ def test_a_text_that_nobody_reads_frees_its_place():
     assert not found[first].ended
     with pytest.raises(ValueError, match="min_p"):
         texts.join(SlotPrompt(ids=ids[0], parameters={"min_p": 0.5}))
+
+
+def test_an_error_of_the_engine_ends_only_the_texts_that_it_writes(monkeypatch):
+    made = generator("gpt2")
+    texts = GeneratorTexts(made, "ctranslate2", 3)
+    prompts = [
+        SlotPrompt(ids=each.ids, parameters={"max_new_tokens": 6}) for each in made.framing.read(PROMPTS)
+    ]
+    first, other = texts.join(prompts[0]), texts.join(prompts[1]._replace(parameters={"max_new_tokens": 2}))
+
+    def failing(texts, steps):
+        raise RuntimeError("out of memory")
+        yield
+
+    with monkeypatch.context() as patched:
+        patched.setattr(made, "blocks", failing)
+        with pytest.raises(StepError) as failed:
+            texts.step()
+    assert failed.value.numbers == [first] and texts.free == 2
+    written = []
+    while texts.free < 3:
+        written += texts.step()
+    assert written[-1].number == other and written[-1].ended
 
 
 def test_a_newer_bundle_of_a_run_is_taken(tmp_path):

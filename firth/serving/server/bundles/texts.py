@@ -13,6 +13,7 @@ from firth.recipes.generation.constraints import Constraint
 from firth.recipes.generation.request import GenerationRequest
 from firth.serving.continuation import PARAMETERS
 from firth.serving.parameter import values_of
+from firth.serving.server.slot_queue import StepError
 from firth.serving.slots.batcher import SlotPrompt, SlotText
 
 
@@ -97,10 +98,18 @@ class GeneratorTexts:
             text.leave()
 
     def step(self) -> list[SlotText]:
-        """Writes at least a token of a text, and returns the texts that have more tokens than before."""
+        """Writes at least a token of a text, and returns the texts that have more tokens than before.
+
+        Raises:
+            StepError: if the engine fails, with the texts that it was writing; those that wait are kept.
+        """
         if not self._running:
             self._start()
-        next(self._blocks)
+        try:
+            next(self._blocks)
+        except Exception as error:
+            failed, self._running, self._blocks = list(self._running), {}, iter(())
+            raise StepError(failed, error) from error
         texts = [_slot_text(number, text) for number, text in self._running.items()]
         found = [each for each in texts if each.ended or each.written > self._returned[each.number]]
         self._returned |= {each.number: each.written for each in found}
