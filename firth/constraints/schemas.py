@@ -129,7 +129,7 @@ def check_depth(value: Any, path: str) -> None:
             raise ConstraintError(f"{path}: a text with half a surrogate pair can be written in no UTF-8")
         if isinstance(value, Mapping):
             waiting += [(str(key), path, depth) for key in value]
-            waiting += [(each, f"{path}/{_token(str(key))}", depth + 1) for key, each in value.items()]
+            waiting += [(each, f"{path}/{pointer_token(str(key))}", depth + 1) for key, each in value.items()]
         elif isinstance(value, list | tuple):
             waiting += [(each, f"{path}/{place}", depth + 1) for place, each in enumerate(value)]
 
@@ -142,7 +142,7 @@ def _check_draft(schema: Any) -> None:
     )
     error = library.exceptions.best_match(errors)
     if error is not None:
-        path = "/".join(["#", *(_token(str(each)) for each in error.absolute_path)])
+        path = "/".join(["#", *(pointer_token(str(each)) for each in error.absolute_path)])
         raise ConstraintError(f"{path}: {error.message[:200]}")
 
 
@@ -184,13 +184,15 @@ class _Gate:
         for key in schema:
             if key in _UNSUPPORTED:
                 raise ConstraintError(
-                    f"{path}/{_token(key)}: unsupported keyword: no text is held to it here"
+                    f"{path}/{pointer_token(key)}: unsupported keyword: no text is held to it here"
                 )
             if key not in SUPPORTED and not is_annotation(key):
-                raise ConstraintError(f"{path}/{_token(key)}: unknown keyword; {suggest(key, SUPPORTED)}")
+                raise ConstraintError(
+                    f"{path}/{pointer_token(key)}: unknown keyword; {suggest(key, SUPPORTED)}"
+                )
 
     def _value(self, key: str, value: Any, path: str) -> Any:
-        path = f"{path}/{_token(key)}"
+        path = f"{path}/{pointer_token(key)}"
         if key in _ONE:
             return self.part(value, path)
         if key in _LIST:
@@ -198,9 +200,9 @@ class _Gate:
         if key in _NAMED:
             # Keys of one are patterns.
             is_pattern = key == "patternProperties"
-            parts = {name: self.part(each, f"{path}/{_token(name)}") for name, each in value.items()}
+            parts = {name: self.part(each, f"{path}/{pointer_token(name)}") for name, each in value.items()}
             return {
-                self._pattern(name, f"{path}/{_token(name)}") if is_pattern else name: each
+                self._pattern(name, f"{path}/{pointer_token(name)}") if is_pattern else name: each
                 for name, each in parts.items()
             }
         if key == "pattern":
@@ -217,7 +219,7 @@ class _Gate:
             for name, each in value.items():
                 cls._check_characters(name, path)
                 if not is_names:
-                    cls._check_characters(each, f"{path}/{_token(name)}")
+                    cls._check_characters(each, f"{path}/{pointer_token(name)}")
         elif isinstance(value, list | tuple):
             for place, each in enumerate(value):
                 cls._check_characters(each, f"{path}/{place}")
@@ -232,7 +234,7 @@ class _Gate:
     @staticmethod
     def _check_pattern_properties(schema: Mapping[str, Any], path: str) -> None:
         for pattern in schema.get("patternProperties", {}):
-            place = f"{path}/patternProperties/{_token(pattern)}"
+            place = f"{path}/patternProperties/{pointer_token(pattern)}"
             try:
                 expression = re.compile(pattern)
             except re.error as error:
@@ -321,6 +323,12 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _token(key: str) -> str:
-    """Returns a key as a token of a JSON Pointer."""
+def pointer_token(key: str) -> str:
+    """Returns a key as a token of a JSON Pointer.
+
+    Example:
+
+    >>> pointer_token("a/b~c")
+    'a~1b~0c'
+    """
     return key.replace("~", "~0").replace("/", "~1")

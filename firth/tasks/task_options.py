@@ -107,7 +107,7 @@ def check_schema(recipe: AdaptingRecipe) -> None:
         return
     from firth.constraints.compiling import schema_automaton
     from firth.constraints.token_bytes import TokenBytes
-    from firth.constraints.validity import read_schema
+    from firth.constraints.validity import validator_of
     from firth.tokenizers import load_tokenizer
 
     tokenizer = load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER))
@@ -115,8 +115,11 @@ def check_schema(recipe: AdaptingRecipe) -> None:
     may_write = (rows < tokenizer.vocabulary_size()) & ~np.isin(rows, tokenizer.special_ids)
     (end,) = (getattr(tokenizer, f"{role}_id") for role in task.form.target_after)
     try:
+        schema = read_schema(task.text_schema)
+        # The scores of the evaluation read it too.
+        validator_of(schema)
         tokens = TokenBytes.of(tokenizer, may_write, end)
-        least = schema_automaton(read_schema(task.text_schema), tokens).least_tokens
+        least = schema_automaton(schema, tokens).least_tokens
     except ConstraintError as error:
         raise ValueError(f"task.schema: {error}") from None
     most = task.target_room(recipe.sequences) + 1

@@ -53,6 +53,17 @@ def test_a_schema_may_be_a_file_and_equal_schemas_have_one_signature(tmp_path):
     ({"items": {"$ref": "https://example.org/other.json"}}, "#/items/$ref"),
     ({"$ref": "#/$defs/none"}, "#/$ref"),
     ({"$id": "https://example.org/a", "items": {"$id": "b", "$ref": "#/$defs/c"}}, "#/items/$id"),
+    ({"properties": {"default": {"$ref": "https://example.org/a.json"}}}, "#/properties/default/$ref"),
+    ({"$defs": {"enum": {"$ref": "other.json"}}}, "#/$defs/enum/$ref"),
+    ({"$ref": "#/properties/a/default", "properties": {"a": {"default": {"$ref": "b.json"}}}}, "b.json"),
+    ({"$ref": "#/$defs/%41", "$defs": {"%41": {}}}, "#/$ref"),
+    ({"items": {"$anchor": "a"}}, "#/items/$anchor"),
+    ({"properties": {"pattern": {"pattern": "^(?<x>a)$"}}}, "#/properties/pattern/pattern"),
+    ({"patternProperties": {"(?<x>a)": {}}}, "#/patternProperties/(?<x>a)"),
+    (
+        {"patternProperties": {"(?P<x>a)": {}, "(?P<x>b)": {}}, "additionalProperties": False},
+        "#/patternProperties: ",
+    ),
     ("no_such_schema.json", "no_such_schema.json"),
 ])  # fmt: skip
 def test_a_schema_that_is_not_valid_is_refused_by_its_place(schema, named):

@@ -267,6 +267,8 @@ def test_targets_that_are_cut_or_cannot_be_written_are_said_before_anything_runs
     ('{"type": "integer", "minimum": 3}', "#/minimum"),
     ('{"type": "array", "items": {"enum": [1]}}', "no piece with b'['"),
     ('{"enum": [1234567]}', "has at least 8 tokens, and task.target_tokens leaves 6"),
+    ('{"type": "string", "pattern": "^(?<x>a)$"}', "#/pattern: Python does not read"),
+    ('{"enum": [1], "$anchor": "a"}', "#/$anchor: unsupported"),
     (None, "order.json: "),
 ])  # fmt: skip
 def test_a_schema_becomes_a_part_of_the_recipe_or_is_refused_before_anything_runs(
