@@ -247,6 +247,8 @@ def write_constrained(
         number: Number of the batch, int64 [].
     """
     rows, words = state.ended.shape, controls.mask.shape[2]
+    # TensorFlow keeps functions that a graph calls for ever: they must not refer to the decoder.
+    reads_forced = bool(decoding.reads_forced)
 
     def matched(function: Any, arguments: Any, dtypes: Any, shapes: Any) -> list[tf.Tensor]:
         def called(number: Any, *arrays: Any) -> Any:
@@ -258,7 +260,7 @@ def write_constrained(
     def follow(batch: ConstrainedBatch, *written: Any) -> tuple[Any, ...]:
         _, count, _, ended = written
         batch.follow(*written)
-        forced = batch.force(count, ended) if decoding.reads_forced else (ended[:, np.newaxis], ended)
+        forced = batch.force(count, ended) if reads_forced else (ended[:, np.newaxis], ended)
         # TensorFlow may read the array after the call.
         return batch.mask.copy(), batch.stuck, *forced
 
@@ -269,7 +271,7 @@ def write_constrained(
             guesses, masks, most = matched(ConstrainedBatch.guess, [guesses], [tf.int32] * 3, shapes)
             return decoding.check(state, controls._replace(mask=masks), guesses, offered, most)
         held = controls._replace(mask=mask)
-        if not decoding.reads_forced:
+        if not reads_forced:
             return decoding.step(state, held)
         read_forced = functools.partial(decoding.read_forced, state, held, tokens, counts)
         return tf.cond(tf.reduce_any(counts > 0), read_forced, lambda: decoding.step(state, held))

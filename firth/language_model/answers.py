@@ -312,17 +312,25 @@ class TextAnswers(keras.Model):
                 `temperature`, `top_k`, `top_p`, `min_p`, `typical_p`, the penalties and `seed`.
 
         Raises:
-            ValueError: if the model does not write, for ids outside the vocabulary, for a prompt that is too
-                long, and for a value that needs a tokenizer or is not available.
+            ValueError: if the model does not write, or an engine does; for ids outside the vocabulary, for a
+                prompt that is too long, and for a value that needs a tokenizer or is not available.
         """
+        if self._engine:
+            raise ValueError(
+                f"generate_ids: {self._engine['engine']} writes texts; load the model without an engine"
+            )
         from firth.generation.eager.token_ids import IdsGenerator
 
-        key = f"ids of {end_id}, {tuple(start_ids)}"
+        start_ids = tuple(map(int, start_ids))
+        key = f"ids of {end_id}, {start_ids}"
         if key not in self._kept:
             may_write = None
             if self.preprocessor is not None:
                 framing = self._generator.framing
-                end_id, may_write = framing.end_id if end_id is None else end_id, framing.may_write
+                may_write = framing.may_write.copy()
+                # The tokenizer's end is no piece of a text with another end.
+                may_write[framing.end_id] = False
+                end_id = framing.end_id if end_id is None else end_id
                 start_ids = start_ids or framing.start
             self._kept[key] = IdsGenerator(self.network, self.recipe, end_id, start_ids, may_write)
         generator: IdsGenerator = self._kept[key]

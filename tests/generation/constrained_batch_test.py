@@ -1,7 +1,9 @@
 """Texts of random weights that are held to a constraint: what is completed is valid."""
 
 import functools
+import gc
 import json
+import weakref
 
 import hypothesis.internal.conjecture.utils
 import jsonschema
@@ -200,7 +202,8 @@ def test_texts_without_a_constraint_are_what_they_were():
 
 
 def test_the_graph_of_texts_without_a_constraint_has_no_mask():
-    made = generator("causal_lm, table of its own", "bpe")
+    shared = generator("causal_lm, table of its own", "bpe")
+    made = Generator(shared.model, shared.tokenizer, shared.recipe)
     made.generate("the fox", max_new_tokens=3)
     made.generate("the fox", max_new_tokens=3, regex="[a-z]{9}")
     graphs = {}
@@ -209,6 +212,11 @@ def test_the_graph_of_texts_without_a_constraint_has_no_mask():
             concrete = go_on._compiled.get_concrete_function()
             graphs[bool(key[-2])] = str(concrete.graph.as_graph_def())
     assert "BitwiseAnd" in graphs[True] and "BitwiseAnd" not in graphs[False]
+    # A function that the graph calls must not keep the model in memory.
+    reader = weakref.ref(made.reader)
+    del made, _, go_on, concrete
+    gc.collect()
+    assert reader() is None
 
 
 @eagerly()

@@ -104,7 +104,7 @@ def test_ids_are_written_without_a_tokenizer():
         ({"choices": ["a"]}, "choices|constraint"),
         ({"stop": "."}, "stop"),
         ({"end_id": 280}, "end_id: 280"),
-        ({"start_ids": (1,)}, "start_ids"),
+        ({"start_ids": np.array([0])}, "start_ids: a model of one stack"),
     ):
         with pytest.raises(ValueError, match=named):
             model.generate_ids([[5]], **values)
@@ -120,7 +120,7 @@ def test_ids_are_written_next_to_an_encoder():
     for weight in model.trainable_variables:
         weight.assign(generator.normal(0, 0.4, weight.shape).astype("float32"))
     prompts = [[5, 6, 7], [9, 30, 2, 8]]
-    written = model.generate_ids(prompts, start_ids=(0,), max_new_tokens=5)
+    written = model.generate_ids(prompts, start_ids=np.array([0]), max_new_tokens=5)
     for prompt, found in zip(prompts, written, strict=True):
         read, ones = np.array([prompt], "int32"), np.ones((1, len(prompt)), "int32")
         given = np.array([[0, *found]], "int32")

@@ -27,7 +27,7 @@ class IdsGenerator:
         recipe: Recipe of the run.
         end_id: Id of the token that ends a text; None for texts of `max_new_tokens`.
         start_ids: Ids that a decoder next to an encoder starts from; none for one stack.
-        may_write: True for ids that may be written, bool [vocabulary]; None for all.
+        may_write: True for ids that may be written, bool [vocabulary], besides `end_id`; None for all.
 
     Raises:
         ValueError: if the model does not write, if it reads words by their characters, or if `start_ids` do
@@ -43,6 +43,7 @@ class IdsGenerator:
         may_write: npt.NDArray[np.bool_] | None = None,
     ) -> None:
         goal: Any = recipe.goal
+        start_ids = tuple(map(int, start_ids))
         if not goal.text_end:
             raise ValueError(f"a model that was trained for {goal.kind} writes no text")
         if recipe.model.has_decoder and not start_ids:
@@ -56,8 +57,10 @@ class IdsGenerator:
         self._recipe, self._rows = recipe, recipe.tokenizer.vocabulary_size
         for name, found in (("end_id", () if end_id is None else (end_id,)), ("start_ids", start_ids)):
             self._check_ids(name, found)
-        reader = eager_reader_of(model, tuple(start_ids), _no_characters)
-        allowed = np.ones(self._rows, bool) if may_write is None else may_write
+        reader = eager_reader_of(model, start_ids, _no_characters)
+        allowed = np.ones(self._rows, bool) if may_write is None else may_write.copy()
+        if end_id is not None:
+            allowed[end_id] = True
         self._writer = EagerWriter(model, reader, -1 if end_id is None else end_id, allowed)
 
     def generate(self, prompts: Iterable[Sequence[int]], request: GenerationRequest) -> list[list[int]]:
