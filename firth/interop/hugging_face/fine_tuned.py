@@ -11,8 +11,6 @@ from firth.interop.hugging_face.tensors import TensorReader
 from firth.recipes.tasks.task import Task
 
 _LABELS, _PROBLEM = "id2label", "problem_type"
-# Several classes of a text are several decisions.
-_MANY = "multi_label_classification"
 
 
 class FineTuned(NamedTuple):
@@ -90,6 +88,9 @@ def read_task(
         return FineTuned(
             None, (f"no head comes in: {heads.architecture} has {heads.outputs}, which is not there",)
         )
+    if reason := _why_not_trained(heads, config, tensors):
+        choices.check_unused(path)
+        return FineTuned(None, (f"the head of {heads.architecture} is left out: it {reason}",))
     task = task_of(path, heads, model, tensors, choices, _labels(config))
     if (own := task.text_frame.before) != before:
         begin = [", ".join(each) or "no token" for each in (before, own)]
@@ -138,7 +139,7 @@ def task_of(
         raise InteropError(f"{path}: labels: {choices.labels!r}: a head of {made.kind} has no classes")
     if named is not None and len(named) != count:
         key = "labels" if choices.labels else _LABELS
-        raise InteropError(f"{path}: {key}: {len(named)} names, and the head has {count} outputs")
+        raise InteropError(f"{path}: {key}: {len(named)} names, and the head has {_outputs(count)}")
     return made
 
 
@@ -149,9 +150,20 @@ def _why_not(heads: TaskHeads, config: Mapping[str, Any], model: Any) -> str:
     for key, value in heads.only.items():
         if (found := config.get(key, value)) != value:
             return f"has {key}: {found!r}, and heads here {value!r}"
-    if config.get(_PROBLEM) == _MANY:
-        return f"has {_PROBLEM}: {_MANY!r}, and a text has one class here"
     return ""
+
+
+def _why_not_trained(heads: TaskHeads, config: Mapping[str, Any], tensors: TensorReader) -> str:
+    """Returns why heads do not come in for which they were trained, as `_why_not` does."""
+    count = tensors.spec(heads.outputs).shape[0]
+    here, found = heads.problem(count), config.get(_PROBLEM)
+    if not here or found in (None, here):
+        return ""
+    return f"has {_PROBLEM}: {found!r}, and a head with {_outputs(count)} is one of {here} here"
+
+
+def _outputs(count: int) -> str:
+    return "1 output" if count == 1 else f"{count} outputs"
 
 
 def _labels(config: Mapping[str, Any]) -> tuple[str, ...]:

@@ -79,6 +79,8 @@ class TaskHeads(FamilyHeads):
         outputs: Name of the tensor that has a row for each output.
         forms: Type of task whose forms the texts may have.
         only: Keys of a configuration, with the one value of each that the heads here have.
+        problem: Function from a number of outputs to the `problem_type` of heads here; empty for a class that
+            does not read it.
     """
 
     fits: Callable[[Any], bool] = lambda form: True
@@ -86,6 +88,7 @@ class TaskHeads(FamilyHeads):
     outputs: str = ""
     forms: type[Task] = Task
     only: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    problem: Callable[[int], str] = lambda outputs: ""
 
     def match(self, goal: Goal) -> bool:
         """Returns true if a goal has these heads, on the same states of texts."""
@@ -93,12 +96,15 @@ class TaskHeads(FamilyHeads):
 
     def settings(self, goal: Any) -> dict[str, Any]:
         """Returns the keys of `config.json` that name the answers of a task."""
-        if not getattr(goal, "labels", ()):
+        labels = getattr(goal, "labels", ())
+        if not labels and not self.problem(1):
             return {}
-        names = dict(enumerate(goal.labels))
+        # transformers makes a head of as many outputs as there are names, and of two without any.
+        names = dict(enumerate(labels or ("LABEL_0",)))
         return {
             "id2label": {str(number): name for number, name in names.items()},
             "label2id": {name: number for number, name in names.items()},
+            **({} if labels else {"problem_type": self.problem(1)}),
         }
 
     def task(self, published: Published) -> Task:
@@ -127,6 +133,10 @@ def _classes(published: Published, form: Any) -> Task:
     return Classification(labels=published.names, pair=pair, form=form)
 
 
+def _problem(outputs: int) -> str:
+    return "regression" if outputs == 1 else "single_label_classification"
+
+
 def pooled_classifier(
     architecture: str, pooler: str, output: str, only: Mapping[str, Any] = types.MappingProxyType({})
 ) -> TaskHeads:
@@ -146,6 +156,7 @@ def pooled_classifier(
         outputs=f"{output}.weight",
         forms=Classification,
         only=only,
+        problem=_problem,
     )
 
 
@@ -160,6 +171,7 @@ def last_token_classifier(architecture: str, output: str = "score") -> TaskHeads
         make=_classes,
         outputs=f"{output}.weight",
         forms=Classification,
+        problem=_problem,
     )
 
 

@@ -95,7 +95,12 @@ def test_tensors_come_out_as_they_came_in(brought):
         np.testing.assert_array_equal(file[key][-rows:], tensor[-rows:], err_msg=key)
     config = json.loads((home / "out" / "config.json").read_text())
     assert config["architectures"] == [references.made_with(name)["model"]]
-    assert config.get("id2label") == (LABELS if has_classes(name) else None)
+    is_number = TUNED[name] == "regression"
+    # Its default in transformers is two classes.
+    assert config.get("id2label") == (
+        LABELS if has_classes(name) else {"0": "LABEL_0"} if is_number else None
+    )
+    assert config.get("problem_type") == ("regression" if is_number else None)
     again = import_model(home / "out", home / f"again_{name}", name)
     assert again.fresh == again.surplus == ()
     first, second = (read_recipe(home / each).task for each in ("bundle", f"again_{name}"))
@@ -122,6 +127,12 @@ LEFT_OUT = {
         "bert_classes",
         {"problem_type": "multi_label_classification"},
         "has problem_type: 'multi_label_classification'",
+    ),
+    "several numbers": ("bert_classes", {"problem_type": "regression"}, "has problem_type: 'regression'"),
+    "one class": (
+        "bert_numbers",
+        {"problem_type": "single_label_classification"},
+        "has problem_type: 'single_label_classification'",
     ),
     "another summary": ("xlnet_classes", {"summary_type": "mean"}, "has summary_type: 'mean'"),
     "texts that begin with no token": (
