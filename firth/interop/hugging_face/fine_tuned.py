@@ -1,13 +1,14 @@
 """The task of a published model that was fine-tuned."""
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.family import Family
 from firth.interop.hugging_face.heads import Published, TaskHeads
 from firth.interop.hugging_face.tensors import TensorReader
+from firth.recipes.goals.goal import TextFrame
 from firth.recipes.tasks.task import Task
 
 _LABELS, _PROBLEM = "id2label", "problem_type"
@@ -35,7 +36,12 @@ class HeadChoices:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the classes; none if they are not given."""
-        return tuple(name.strip() for name in self.labels.split(",")) if self.labels else ()
+        if self.labels is None:
+            return ()
+        names = tuple(name.strip() for name in self.labels.split(","))
+        if not all(names):
+            raise InteropError(f"labels: {self.labels!r} has an empty name")
+        return names
 
     @property
     def number_of_texts(self) -> int:
@@ -44,11 +50,16 @@ class HeadChoices:
             raise InteropError(f"texts: {self.texts!r} is not 1 or 2, the number of texts of a classifier")
         return int(self.texts or 1)
 
-    def check_unused(self, path: str) -> None:
-        """Passes if nothing is chosen, for a model without heads of a task."""
+    def check_unused(self, path: str, reason: str = "it has no head of a task that comes in") -> None:
+        """Passes if nothing is chosen, for a model without heads of a task.
+
+        Args:
+            path: Path of the model.
+            reason: Why the choices have no head.
+        """
         for name, value in dataclasses.asdict(self).items():
             if value is not None:
-                raise InteropError(f"{path}: {name}: {value!r}: it has no head of a task that comes in")
+                raise InteropError(f"{path}: {name}: {value!r}: {reason}")
 
 
 def read_task(
@@ -58,7 +69,7 @@ def read_task(
     model: Any,
     tensors: Any,
     choices: HeadChoices,
-    before: tuple[str, ...],
+    published: TextFrame,
 ) -> FineTuned:
     """Returns the task of a folder in Hugging Face's format, by the class in its configuration.
 
@@ -69,10 +80,10 @@ def read_task(
         model: Recipe's model.
         tensors: Tensors of the folder.
         choices: Choices of the import.
-        before: Special tokens that texts of the published model begin with, by their roles.
+        published: Special tokens around a text of the published model, by their roles.
 
     Raises:
-        InteropError: for labels that are not those of the head, and for choices without a head.
+        InteropError: for choices that are not those of the head, or that have no head.
     """
     said = config.get("architectures") or ()
     found = [each for each in family.task_heads if each.architecture in said]
@@ -81,22 +92,37 @@ def read_task(
         choices.check_unused(path)
         return FineTuned()
     if reason := _why_not(heads, config, model):
-        choices.check_unused(path)
-        return FineTuned(None, (f"the head of {heads.architecture} is left out: it {reason}",))
+        return _left_out(path, heads, choices, f"it {reason}")
     if heads.outputs not in tensors:
         choices.check_unused(path)
         return FineTuned(
             None, (f"no head comes in: {heads.architecture} has {heads.outputs}, which is not there",)
         )
     if reason := _why_not_trained(heads, config, tensors):
-        choices.check_unused(path)
-        return FineTuned(None, (f"the head of {heads.architecture} is left out: it {reason}",))
-    task = task_of(path, heads, model, tensors, choices, _labels(config))
-    if (own := task.text_frame.before) != before:
-        begin = [", ".join(each) or "no token" for each in (before, own)]
-        note = f"its texts begin with {begin[0]}, and those of a task here with {begin[1]}"
-        return FineTuned(None, (f"the head of {heads.architecture} is left out: {note}",))
+        return _left_out(path, heads, choices, f"it {reason}")
+    try:
+        task = _made(heads, model, tensors, choices, lambda: _labels(config))
+    except InteropError as error:
+        if choices != HeadChoices():
+            raise InteropError(f"{path}: {error}") from None
+        return _left_out(path, heads, choices, str(error))
+    own = task.text_frame
+    for verb, theirs, here, is_read in (
+        ("begin", published.before, own.before, True),
+        ("end", published.after, own.after, heads.reads_end),
+    ):
+        if is_read and theirs != here:
+            tokens = [", ".join(each) or "no token" for each in (theirs, here)]
+            note = f"its texts {verb} with {tokens[0]}, and those of a task here with {tokens[1]}"
+            return _left_out(path, heads, choices, note)
     return FineTuned(task)
+
+
+def _left_out(path: str, heads: TaskHeads, choices: HeadChoices, reason: str) -> FineTuned:
+    """Returns no task, with a note; refuses choices, which are about a head."""
+    note = f"the head of {heads.architecture} is left out: {reason}"
+    choices.check_unused(path, note)
+    return FineTuned(None, (note,))
 
 
 def find_heads(heads: Sequence[TaskHeads], names: Collection[str], model: Any) -> TaskHeads | None:
@@ -114,9 +140,8 @@ def task_of(
     model: Any,
     tensors: TensorReader,
     choices: HeadChoices,
-    labels: tuple[str, ...] = (),
 ) -> Task:
-    """Returns the task of heads, with as many classes as they have outputs.
+    """Returns the task of heads without names of classes, with as many classes as they have outputs.
 
     Args:
         path: Path of the model, for errors.
@@ -124,22 +149,34 @@ def task_of(
         model: Recipe's model below them.
         tensors: Tensors by the names that the heads know.
         choices: Choices of the import.
-        labels: Names of the classes in the files, if there are some.
 
     Raises:
-        InteropError: for labels that are not those of the head.
+        InteropError: for choices that are not those of the head.
     """
-    count = tensors.spec(heads.outputs).shape[0]
     try:
-        made = heads.task(Published(count, choices.names or labels, model, choices.number_of_texts))
+        return _made(heads, model, tensors, choices, tuple)
     except InteropError as error:
         raise InteropError(f"{path}: {error}") from None
+
+
+def _made(
+    heads: TaskHeads,
+    model: Any,
+    tensors: TensorReader,
+    choices: HeadChoices,
+    labels: Callable[[], tuple[str, ...]],
+) -> Task:
+    """Returns the task of heads, whose classes have the names that are chosen, or those of the files."""
+    count, chosen = tensors.spec(heads.outputs).shape[0], choices.names
+    made = heads.task(Published(count, lambda: chosen or labels(), model, choices.number_of_texts))
     named: Any = getattr(made, "labels", None)
-    if choices.labels and named is None:
-        raise InteropError(f"{path}: labels: {choices.labels!r}: a head of {made.kind} has no classes")
+    if chosen and named is None:
+        raise InteropError(f"labels: {choices.labels!r}: a head of {made.kind} has no classes")
+    if choices.texts is not None and "pair" not in type(made).model_fields:
+        raise InteropError(f"texts: {choices.texts!r}: a head of {made.kind} has no choice of texts")
     if named is not None and len(named) != count:
-        key = "labels" if choices.labels else _LABELS
-        raise InteropError(f"{path}: {key}: {len(named)} names, and the head has {_outputs(count)}")
+        key = "labels" if chosen else _LABELS
+        raise InteropError(f"{key}: {len(named)} names, and the head has {_outputs(count)}")
     return made
 
 

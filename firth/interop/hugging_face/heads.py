@@ -53,20 +53,21 @@ class Published:
 
     Attributes:
         classes: Number of outputs.
-        labels: Names of the classes; without any they are `LABEL_0` and so on, as transformers names them.
+        labels: Function to the names of the classes, which heads without classes do not call; without any
+            they are `LABEL_0` and so on, as transformers names them.
         model: Recipe's model below the head.
         texts: Number of texts that are read together.
     """
 
     classes: int
-    labels: tuple[str, ...]
+    labels: Callable[[], tuple[str, ...]]
     model: Any
     texts: int = 1
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the classes."""
-        return self.labels or tuple(f"LABEL_{number}" for number in range(self.classes))
+        return self.labels() or tuple(f"LABEL_{number}" for number in range(self.classes))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +82,7 @@ class TaskHeads(FamilyHeads):
         only: Keys of a configuration, with the one value of each that the heads here have.
         problem: Function from a number of outputs to the `problem_type` of heads here; empty for a class that
             does not read it.
+        reads_end: True if the head reads the last token, whichever the tokenizer puts there.
     """
 
     fits: Callable[[Any], bool] = lambda form: True
@@ -89,6 +91,7 @@ class TaskHeads(FamilyHeads):
     forms: type[Task] = Task
     only: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     problem: Callable[[int], str] = lambda outputs: ""
+    reads_end: bool = False
 
     def match(self, goal: Goal) -> bool:
         """Returns true if a goal has these heads, on the same states of texts."""
@@ -172,6 +175,7 @@ def last_token_classifier(architecture: str, output: str = "score") -> TaskHeads
         outputs=f"{output}.weight",
         forms=Classification,
         problem=_problem,
+        reads_end=True,
     )
 
 

@@ -21,6 +21,7 @@ from firth.interop.hugging_face.rules import Array, Rule
 from firth.interop.hugging_face.tensors import Tensors, all_finite, holds_exactly
 from firth.interop.hugging_face.tokenizers import (
     frame_notes,
+    published_end,
     read_as_published,
     read_chat_template,
     read_tokenizer,
@@ -30,7 +31,7 @@ from firth.interop.untrusted_files import expected_shape
 from firth.models.builders import build_backbone
 from firth.models.bundle import specs_of
 from firth.recipes.base.errors import first_of
-from firth.recipes.goals.goal import Goal
+from firth.recipes.goals.goal import Goal, TextFrame
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import DTYPES, TensorSpec
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
@@ -92,7 +93,10 @@ def import_model(
                 model,
                 tensors,
                 HeadChoices(labels, texts),
-                objective.text_frame.before,
+                TextFrame(
+                    objective.text_frame.before,
+                    published_end(path, family.model_type, tokenizer),
+                ),
             )
         imported = Imported(
             path=directory.path,

@@ -135,6 +135,22 @@ LEFT_OUT = {
         "has problem_type: 'single_label_classification'",
     ),
     "another summary": ("xlnet_classes", {"summary_type": "mean"}, "has summary_type: 'mean'"),
+    "names with gaps": (
+        "bert_classes",
+        {"id2label": {"1": "a", "2": "b", "3": "c"}},
+        "id2label: [1, 2, 3] are not all numbers from 0",
+    ),
+    "names in a list": ("bert_tags", {"id2label": ["a", "b"]}, "does not name classes by their numbers"),
+    "names of other classes": (
+        "bert_classes",
+        {"id2label": {"0": "a", "1": "b"}},
+        "id2label: 2 names, and the head has 3 outputs",
+    ),
+    "texts that end with a token": (
+        "llama_classes",
+        {"tokenizer": {"add_bos_token": True, "add_eos_token": True}},
+        "its texts end with sep, and those of a task here with no token",
+    ),
     "texts that begin with no token": (
         "gpt2_classes",
         {},
@@ -148,28 +164,54 @@ def test_a_head_that_is_not_ours_is_left_out_with_the_reason(tmp_path, name):
     golden, changed, reason = LEFT_OUT[name]
     tensors = {key: each for key, each in changed.items() if isinstance(each, np.ndarray)}
     config = {key: each for key, each in changed.items() if key not in tensors}
-    read = import_model(folder_of(tmp_path / "in", golden, tensors, **config), tmp_path / "bundle", "tiny")
+    settings = config.pop("tokenizer", {})
+    folder = folder_of(tmp_path / "in", golden, tensors, **config)
+    (tmp_path / "in" / "tokenizer_config.json").write_text(json.dumps(settings))
+    read = import_model(folder, tmp_path / "bundle", "tiny")
     assert [note for note in read.notes if reason in note] and read.surplus
     assert read_recipe(tmp_path / "bundle").goal_key == "objective"
 
 
+ODD = {"id2label": {"1": "a", "2": "b"}}
+
+
 @pytest.mark.parametrize(
-    ("config", "choices", "sentence"),
+    ("name", "choices"),
+    [("bert_numbers", {}), ("bert_spans", {}), ("bert_choices", {}), ("bert_classes", {"labels": "a,b,c"})],
+)
+def test_names_that_no_head_needs_are_not_read(tmp_path, name, choices):
+    read = import_model(folder_of(tmp_path / "in", name, **ODD), tmp_path / "bundle", "tiny", **choices)
+    assert read.fresh == read.surplus == ()
+    labels = tuple(choices.get("labels", "").split(",")) if choices else ()
+    assert getattr(read_recipe(tmp_path / "bundle").task, "labels", ()) == labels
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "choices", "sentence"),
     [
-        ({"id2label": {"0": "a", "1": "b"}}, {}, "id2label: 2 names, and the head has 3 outputs"),
+        ("bert_classes", {}, {"labels": "a,b"}, "in: labels: 2 names"),
+        ("bert_classes", {}, {"labels": ""}, "in: labels: '' has an empty name"),
+        ("bert_classes", {}, {"labels": "a,,b"}, "in: labels: 'a,,b' has an empty name"),
+        ("bert_classes", ODD, {"texts": "2"}, "in: id2label"),
+        ("bert_classes", {}, {"texts": "3"}, "in: texts: '3' is not 1 or 2"),
+        ("bert_tags", {}, {"texts": "2"}, "in: texts: '2': a head of tagging"),
+        ("bert_spans", {}, {"texts": "2"}, "in: texts: '2': a head of span"),
+        ("bert_choices", {}, {"texts": "1"}, "in: texts: '1': a head of choice"),
         (
-            {"id2label": {"1": "a", "2": "b", "3": "c"}},
-            {},
-            r"id2label: \[1, 2, 3\] are not all numbers from 0",
+            "bert_classes",
+            {"architectures": ["BertModel"]},
+            {"labels": "a,b,c"},
+            "in: labels: 'a,b,c': it has no head of a task",
         ),
-        ({"id2label": {"first": "a"}}, {}, "id2label: {'first': 'a'} does not name classes"),
-        ({}, {"labels": "a,b"}, "labels: 2 names"),
-        ({"architectures": ["BertModel"]}, {"labels": "a,b,c"}, "labels: 'a,b,c': it has no head of a task"),
+        (
+            "llama_classes",
+            {},
+            {"labels": "a,b,c", "begin": "none"},
+            "in: labels: 'a,b,c': .*begin with no token",
+        ),
     ],
 )
-def test_labels_that_are_not_of_the_head_are_refused(tmp_path, config, choices, sentence):
+def test_choices_that_are_not_of_the_head_are_refused(tmp_path, name, config, choices, sentence):
     with pytest.raises(InteropError, match=sentence):
-        import_model(
-            folder_of(tmp_path / "in", "bert_classes", **config), tmp_path / "bundle", "tiny", **choices
-        )
+        import_model(folder_of(tmp_path / "in", name, **config), tmp_path / "bundle", "tiny", **choices)
     assert not (tmp_path / "bundle").exists()

@@ -2,6 +2,13 @@
 
 from firth.interop.hugging_face.tokenizers.chat_templates import read_chat_template
 from firth.interop.hugging_face.tokenizers.formats import read_tokenizer, write_tokenizer
-from firth.interop.hugging_face.tokenizers.framing import frame_notes, read_as_published
+from firth.interop.hugging_face.tokenizers.framing import frame_notes, published_end, read_as_published
 
-__all__ = ["frame_notes", "read_as_published", "read_chat_template", "read_tokenizer", "write_tokenizer"]
+__all__ = [
+    "frame_notes",
+    "published_end",
+    "read_as_published",
+    "read_chat_template",
+    "read_tokenizer",
+    "write_tokenizer",
+]

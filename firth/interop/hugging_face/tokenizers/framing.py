@@ -134,6 +134,25 @@ def read_as_published(
     return objective.with_start_tokens(roles)
 
 
+def published_end(
+    path: str | os.PathLike[str], model_type: str, tokenizer: PieceTokenizer
+) -> tuple[str, ...]:
+    """Returns the special pieces after a text of the published model: `cls` and `sep`, or the piece.
+
+    Args:
+        path: Path of the folder.
+        model_type: Family, as `config.json` names it.
+        tokenizer: Tokenizer that was read of the folder.
+
+    Raises:
+        InteropError: if what the folder says of frames cannot be read.
+    """
+    framing, specials = framing_of(model_type), tokenizer.specials
+    frames = _published(Folder(path), framing, _family_frames(framing, tokenizer) or Frames(), tokenizer)
+    roles = {specials.cls: "cls", specials.sep: "sep"}
+    return tuple(roles.get(piece, piece) for piece, _ in frames.single[frames.single.index(_A) + 1 :])
+
+
 def frame_notes(
     path: str | os.PathLike[str], model_type: str, tokenizer: PieceTokenizer, goal: Goal | None = None
 ) -> Iterator[str]:
