@@ -6,6 +6,7 @@ from typing import Any
 
 from firth.interop.hugging_face import encoder_families as families, encoders
 from firth.interop.hugging_face.family import Family
+from firth.interop.hugging_face.heads import TaskHeads
 from firth.interop.hugging_face.rules import Rules, bert_block, blocks, linear
 from firth.interop.tensorflow.checkpoint import Checkpoint
 from firth.interop.tensorflow.names import Name, Names, dense, norm
@@ -64,7 +65,11 @@ _TASKS = (
 
 def _with_tasks(family: Family) -> Family:
     """Returns a family with the heads of tasks, as google-research's BERT has them, next to its own."""
-    return dataclasses.replace(fixed(family, layer_norm_eps=1e-12), task_heads=family.task_heads)
+    heads: dict[str, TaskHeads] = {}
+    for each in family.task_heads:
+        # Files name no class: a tagger would come back as the classifier, which has a tensor of that name.
+        heads.setdefault(each.outputs, each)
+    return dataclasses.replace(fixed(family, layer_norm_eps=1e-12), task_heads=tuple(heads.values()))
 
 
 def _gelu_of_google(config: Config, checkpoint: Checkpoint | None) -> Config:

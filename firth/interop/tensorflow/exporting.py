@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -56,7 +57,9 @@ def export_model(
             **original.family.write_config(recipe.model),
             "vocab_size": recipe.tokenizer.vocabulary_size,
         }
-        notes += [*original.notes(recipe.model), *_about_classes(recipe.goal)]
+        notes += original.notes(recipe.model)
+        if any(rule.ours.startswith("heads/dense/") for rule in rules):
+            notes += _about_classes(recipe.goal)
         with storage.whole_folder(folder) as unfinished:
             place = os.path.join(unfinished, original.written_config)
             storage.write_text(place, original.write(original.write_config(config)))
@@ -104,7 +107,10 @@ def _about_classes(goal: Goal) -> Iterator[str]:
     """Yields a note about the names of classes."""
     if labels := getattr(goal, "labels", ()):
         names = ",".join(labels)
-        yield f"the original's files have no names of classes; firth import takes them as --labels {names}"
+        about = f"firth import takes them as --labels {shlex.quote(names)}"
+        if [each.strip() for each in names.split(",")] != list(labels):
+            about = f"--labels of firth import cannot give those with a comma: {', '.join(map(repr, labels))}"
+        yield f"the original's files have no names of classes; {about}"
 
 
 def _whole(specs: Mapping[str, TensorSpec]) -> dict[str, TensorSpec]:

@@ -47,11 +47,27 @@ class UnbatchedRequests(Generic[Result]):
             if self._taken >= self._threads + self._max_queued:
                 raise RequestError(f"{self.queued} requests wait already; ask again later", 429)
             self._taken += 1
-            future = self._pool.submit(compute)
-        future.add_done_callback(self._done)
+            # A future of the pool that is cancelled stays in its queue, so that clients have another one.
+            future: Future[Result] = Future()
+            self._pool.submit(self._compute, future, compute)
         return future
 
-    def _done(self, future: Future[Result]) -> None:
+    def _compute(self, future: Future[Result], compute: Callable[[], Result]) -> None:
+        if not future.set_running_or_notify_cancel():
+            self._free_place()
+            return
+        try:
+            result = compute()
+        except BaseException as error:
+            self._free_place()
+            future.set_exception(error)
+            # The future, its exception and this frame would be a cycle.
+            del future
+        else:
+            self._free_place()
+            future.set_result(result)
+
+    def _free_place(self) -> None:
         with self._changing:
             self._taken -= 1
 

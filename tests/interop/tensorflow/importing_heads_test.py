@@ -7,8 +7,10 @@ import pytest
 import firth
 from firth import features as names
 from firth.interop.errors import InteropError
+from firth.interop.hugging_face import import_model as import_hugging_face
 from firth.interop.tensorflow import export_model, import_model
 from firth.models.bundle import load_model, open_weights, read_recipe
+from tests.interop.hugging_face.importing_heads_test import folder_of
 from tests.interop.tensorflow import originals
 
 IDS = np.array([[2, 5, 6, 7, 3, 8, 9, 3]], "int32")
@@ -80,6 +82,26 @@ def test_tensors_of_a_head_come_out_as_they_came_in(tmp_path, family, head, outp
     assert any("LABEL_0,LABEL_1" in note for note in written.notes) == (head == "output")
 
 
+@pytest.mark.parametrize(
+    ("name", "labels", "note"),
+    [
+        ("bert_choices", (), "left out, since the original has no place for them: heads/dense"),
+        ("bert_tags", ("a", "b", "c"), "left out, since the original has no place for them: heads/dense"),
+        ("bert_classes", ("so so", "b", "c"), "--labels 'so so,b,c'"),
+        ("bert_classes", ("good, or so", "b", "c"), "with a comma: 'good, or so'"),
+    ],
+)
+def test_heads_and_names_that_files_cannot_say_are_noted(tmp_path, name, labels, note):
+    """Heads that would come back as another task's do not go out."""
+    folder = folder_of(tmp_path / "in", name, id2label=dict(enumerate(labels)), layer_norm_eps=1e-12)
+    import_hugging_face(folder, tmp_path / "bundle", "tiny")
+    written = export_model(tmp_path / "bundle", tmp_path / "out")
+    is_out = "left out" in note
+    assert ("output_weights" in originals.read(tmp_path / "out")) is not is_out
+    assert [each for each in written.notes if note in each]
+    assert any("names of classes" in each for each in written.notes) is not is_out
+
+
 def test_the_classes_have_the_names_that_are_given(tmp_path):
     bring(tmp_path, labels="good, bad,so so")
     answers = firth.load(tmp_path / "bundle").predict(["the river", "run"])
@@ -99,6 +121,7 @@ def test_a_classifier_of_two_texts(tmp_path):
         ("output", {"labels": "a,b"}, "labels: 2 names, and the head has 3 outputs"),
         ("output", {"labels": "a,b,a"}, "a class occurs twice"),
         ("output", {"texts": "3"}, "texts: '3' is not 1 or 2"),
+        ("cls/squad/output", {"texts": "2"}, "texts: '2': a head of span"),
         ("cls/squad/output", {"labels": "a,b,c"}, "labels: .*no classes"),
         ("other", {"labels": "a,b,c"}, "labels: 'a,b,c': it has no head of a task that comes in"),
     ],

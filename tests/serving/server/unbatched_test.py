@@ -30,11 +30,17 @@ def test_a_full_queue_refuses_and_a_closed_one_finishes():
     assert closed.value.status == 503
 
 
-def test_a_request_that_was_given_up_leaves_its_place():
-    held, requests = threading.Event(), UnbatchedRequests(max_queued=1, threads=1)
-    requests.submit(held.wait)
-    assert requests.submit(lambda: 7).cancel()
-    again = requests.submit(lambda: 8)
+def test_a_request_that_was_given_up_is_not_computed():
+    """It keeps its place until its turn, since it is in the queue."""
+    held, computed = threading.Event(), []
+    requests = UnbatchedRequests(max_queued=1, threads=1)
+    first = requests.submit(held.wait)
+    given_up = requests.submit(lambda: computed.append(7))
+    assert given_up.cancel()
+    with pytest.raises(RequestError) as full:
+        requests.submit(lambda: 8)
+    assert full.value.status == 429 and requests.queued == 1
     held.set()
-    assert again.result() == 8
+    assert first.result()
     requests.close()
+    assert not computed and requests.queued == 0
