@@ -38,7 +38,8 @@ def compile_constraint(
         automaton = build_automaton(constraint_regex(constraint))
         return AutomatonConstraint(build_token_automaton(automaton, tokens), finish)
     except ConstraintError as error:
-        raise ConstraintError(f"finish needs an automaton: {error}") from None
+        # What took too long may be tried again.
+        raise type(error)(f"finish needs an automaton: {error}") from None
 
 
 def schema_automaton(schema: Any, tokens: TokenBytes) -> TokenAutomaton:

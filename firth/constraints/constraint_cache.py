@@ -51,11 +51,7 @@ class ConstraintCache:
         Raises:
             ConstraintError: for a constraint that is not valid, or that the vocabulary cannot meet.
         """
-        try:
-            return self.future(constraint, finish).result()
-        except ConstraintError as error:
-            # Each caller has a traceback of its own.
-            raise ConstraintError(str(error)) from None
+        return compiled_or_raised(self.future(constraint, finish))
 
     def future(
         self, constraint: Constraint, finish: bool = False, run: Run = lambda work: work()
@@ -95,7 +91,7 @@ class ConstraintCache:
             made.set_result(compile_constraint(constraint, self.tokens, finish))
         # Those that wait for it are answered, whatever fails.
         except Exception as error:
-            made.set_exception(error)
+            made.set_exception(_unraised(error) if isinstance(error, ConstraintError) else error)
             # What took too long next to other work may not another time.
             if isinstance(error, LimitError) or not isinstance(error, ConstraintError):
                 self._forget(key)
@@ -113,6 +109,23 @@ class ConstraintCache:
                 count, size = count + 1, size + len(key) + _bytes(made)
                 if count > 1 and (count > _MOST or size > self._most_bytes):
                     del self._compiled[key]
+
+
+def compiled_or_raised(made: "Future[CompiledConstraint]") -> CompiledConstraint:
+    """Returns the constraint of a future when it is done.
+
+    Raises:
+        ConstraintError: for one that was refused; each caller has an error of its own.
+    """
+    error = made.exception()
+    if isinstance(error, ConstraintError):
+        raise _unraised(error)
+    return made.result()
+
+
+def _unraised(error: ConstraintError) -> ConstraintError:
+    """Returns an error that holds no frames, and so none of the automata in them."""
+    return type(error)(str(error))
 
 
 def _bytes(made: "Future[CompiledConstraint]") -> int:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.constraints.automaton import MOST_BYTES, MOST_SECONDS, Automaton
-from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher
+from firth.constraints.matcher import CompiledConstraint, ConstraintError, LimitError, Matcher
 from firth.constraints.token_bytes import UNSPELLED, TokenBytes
 
 # Tokens that are needed where no text can be ended.
@@ -81,7 +81,7 @@ def build_token_automaton(automaton: Automaton, tokens: TokenBytes) -> TokenAuto
         places, after = _after(automaton, state, of_bytes, lengths)
         allowed.append((ids[places], after))
         if time.monotonic() - began > MOST_SECONDS:
-            raise ConstraintError(f"it takes more than {MOST_SECONDS} seconds next to {len(known):,} tokens")
+            raise LimitError(f"it takes more than {MOST_SECONDS} seconds next to {len(known):,} tokens")
     distances = _distances(automaton, [after for _, after in allowed])
     if distances[0] >= _NEVER:
         tokens.check([byte for byte in range(256) if not automaton.can_avoid([byte])])

@@ -2,8 +2,9 @@
 
 import pytest
 
+from firth.constraints import token_automaton
 from firth.constraints.constraint_cache import ConstraintCache
-from firth.constraints.matcher import ConstraintError
+from firth.constraints.matcher import ConstraintError, LimitError
 from firth.constraints.token_bytes import SINGLE_BYTES
 from firth.recipes.generation.constraints import Regex, TextChoices
 
@@ -35,3 +36,20 @@ def test_a_constraint_is_compiled_once_for_all_that_wait_and_again_after_a_refus
     for _ in range(2):
         with pytest.raises(ConstraintError, match="unclosed"):
             cache.compiled(Regex(pattern="(a"))
+
+
+def test_a_refused_constraint_holds_no_frames_and_one_that_took_too_long_is_compiled_again(monkeypatch):
+    cache = ConstraintCache(lambda: SINGLE_BYTES)
+    for constraint, finish in ((Regex(pattern="(a"), False), (Regex(pattern="a(?=b)"), True)):
+        errors = set()
+        for _ in range(2):
+            with pytest.raises(ConstraintError) as raised:
+                cache.compiled(constraint, finish)
+            errors.add(raised.value)
+        kept = cache.future(constraint, finish).exception()
+        assert len({*errors, kept}) == 3 and kept.__traceback__ is None and kept.__context__ is None
+    with monkeypatch.context() as slow:
+        slow.setattr(token_automaton, "MOST_SECONDS", -1)
+        with pytest.raises(LimitError, match="finish needs an automaton: it takes more than"):
+            cache.compiled(Regex(pattern="a+"), finish=True)
+    assert cache.compiled(Regex(pattern="a+"), finish=True).size > 0

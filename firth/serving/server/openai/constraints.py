@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import pydantic
 
+from firth.constraints.constraint_cache import compiled_or_raised
 from firth.constraints.matcher import CompiledConstraint, ConstraintError
 from firth.constraints.schemas import parse_schema
 from firth.recipes.generation.constraints import Constraint, Grammar, JsonSchema, Regex, TextChoices
@@ -209,6 +210,9 @@ async def compiled(slots: SlotQueue, placed: Placed | None) -> CompiledConstrain
     if placed is None:
         return None
     try:
-        return await asyncio.wrap_future(slots.compile(placed.constraint, placed.finish))
+        made = slots.compile(placed.constraint, placed.finish)
+        # The error that the cache keeps is not raised here, or it would hold the frames of each request.
+        await asyncio.gather(asyncio.wrap_future(made), return_exceptions=True)
+        return compiled_or_raised(made)
     except ConstraintError as error:
         raise RequestError(f"{placed.place}: {error}", 400, placed.parameter) from None
