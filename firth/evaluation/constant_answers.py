@@ -43,7 +43,8 @@ def constant_comparisons(task: Task, records: Records) -> dict[str, float]:
     """Returns the metrics of a task's headlines compared with the best constant answer: see the module.
 
     Where predictions are not numbers, or the records are of another source, so is the comparison. A model is
-    not better on no records. It is not held to a score that no constant answer has a value of.
+    not better on no records. It is not held to a score that no constant answer has a value of, nor to one
+    that reads no reference, by which a single right text is the best answer to all records.
 
     Example:
 
@@ -104,6 +105,8 @@ def _best_constant(
 ) -> tuple[str, float, Callable[[Ints], float]] | None:
     """Returns the title of the best constant answer, its score, and that as a function of places."""
     score, options = score_of(name), task.score_options(name)
+    if not score.inputs.reads_reference:
+        return None
     # In the order of ids, so that of equally good answers the same is taken each time.
     examples = sorted(records.of(score), key=lambda each: each.id)
     references = [each.reference for each in examples]

@@ -67,6 +67,7 @@ class Inputs:
         prediction: The prediction, in words.
         right: From a reference to a prediction that is right; None where no prediction follows from it.
         of_answer: From an answer, as tasks name constant ones, to a prediction.
+        reads_reference: False if a prediction is scored by itself, so that one text is right for all records.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Inputs:
     prediction: str
     right: Callable[[Any], Any] | None = None
     of_answer: Callable[[Any], Any] = lambda answer: answer
+    reads_reference: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,9 +190,12 @@ SCORED_ANSWERS = Inputs(
 )
 TAGS = Inputs("tags", "tags of the words of a sentence", "tags of the same words", right=_same)
 TEXTS = Inputs("texts", "one text, or several right ones", "text", right=_first)
-WRITTEN = Inputs("written texts", "any value, which is not read", "text")
+WRITTEN = Inputs("written texts", "any value, which is not read", "text", reads_reference=False)
 CONSTRAINED = Inputs(
-    "constrained texts", "any value, which is not read", "text that was written under a constraint"
+    "constrained texts",
+    "any value, which is not read",
+    "text that was written under a constraint",
+    reads_reference=False,
 )
 PROBABILITIES = Inputs("probabilities", "place of the right class", "probabilities of all classes")
 REPLIES = Inputs(

@@ -148,6 +148,17 @@ def test_other_texts_are_compared_with_copies_of_what_is_read():
     assert compared(*texts(task, right, right, copies=copies))[0] == 1.0
 
 
+def test_a_score_that_reads_no_reference_has_no_constant_answer_to_be_compared_with():
+    """One valid text would be the best answer to all records, so that only a perfect model was as good."""
+    task = TextToText(scores=("schema_valid",), schema={"enum": [1]})
+    complete = collected(["1"] * 40, ["1"] * 39 + [""])
+    found = evaluation_of(task, Records(complete, complete=complete, constrained=complete))
+    assert found["overall"]["schema_valid"] == 39 / 40
+    assert comparison_sentences(found, task) == {
+        "schema_valid_beats_constant": "schema_valid has no constant answer to be compared with"
+    }
+
+
 def test_each_task_of_several_is_compared():
     task = TextTasks(tasks={"a": TextToText(scores=("exact_match",)), "b": LabelWords(**YES_NO)})
     parts = [("a", "x", "x"), ("a", "y", "y"), ("a", "z", "z"), *[("b", "no", "no"), ("b", "yes", "no")] * 20]

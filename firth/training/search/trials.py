@@ -16,7 +16,7 @@ from keras_tuner.engine.trial import TrialStatus
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.search import HYPERBAND_FACTOR, Search, with_values
 from firth.scores import compute, score_of
-from firth.scores.score_table import PROBABILITIES, SCORED_ANSWERS
+from firth.scores.score_table import CONSTRAINED, PROBABILITIES, SCORED_ANSWERS, WRITTEN
 from firth.serving.evaluate import answers_to
 from firth.serving.served_model import Served
 from firth.tasks import TASKS
@@ -32,6 +32,8 @@ _FOR_ZERO = 2**31
 _UNITS = "tuner/epochs"
 # More trials than any number of rounds gives.
 _MOST_TRIALS = 10_000
+# Inputs of scores that need more than the answers of a trial: probabilities, or whether a text was cut.
+_MORE_THAN_ANSWERS = (PROBABILITIES, SCORED_ANSWERS, WRITTEN, CONSTRAINED)
 _Oracle = functools.partial[keras_tuner.Oracle]
 
 
@@ -154,7 +156,7 @@ def objective_of(recipe: RunRecipe) -> TrialMeasure:
     """Returns the first score of a recipe's task that answers alone give, or the held-out loss."""
     for name in getattr(recipe.goal, "score_names", ()):
         score = score_of(name)
-        if score.inputs not in (PROBABILITIES, SCORED_ANSWERS):
+        if score.inputs not in _MORE_THAN_ANSWERS:
             return TrialMeasure(name, "max" if score.greater_is_better else "min")
     return TrialMeasure(HELD_OUT_LOSS, "min")
 

@@ -48,3 +48,13 @@ def test_the_first_score_of_several_tasks_is_of_its_own_records(monkeypatch):
     found = objective.objective_of(recipe)
     assert found == ("cola.accuracy", "max")
     assert objective.measured(found, None, None, recipe, ()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("scores", "found"), [
+    (("schema_valid", "rouge_l"), ("rouge_l", "max")),
+    (("schema_valid",), ("held_out_loss", "min")),
+])  # fmt: skip
+def test_trials_are_not_compared_by_a_score_that_needs_more_than_answers(scores, found):
+    """An answer does not say if the length cut it."""
+    goal = TextToText(scores=scores, schema={"enum": [1]})
+    assert objective.objective_of(types.SimpleNamespace(goal=goal)) == found
