@@ -178,7 +178,7 @@ class TextToText(WritingTask):
     label_type: ClassVar[str] = "text"
     label_recurs: ClassVar[bool] = False
     answers_in_texts: ClassVar[bool] = True
-    scored_as: ClassVar[tuple[str, ...]] = ("texts", "written texts")
+    scored_as: ClassVar[tuple[str, ...]] = ("texts", "written texts", "constrained texts")
     signature: ClassVar[str] = "generate"
 
     other_names: ClassVar[tuple[str, ...]] = (
