@@ -193,7 +193,9 @@ class SignatureClient(abc.ABC):
         if whole != name and reads:
             raise ValueError(f"ask the signature {whole}, with values of its parameters")
         if not reads:
-            raise ValueError(f"{self.title} has no signature {name}; it has {', '.join(self._names)}")
+            raise ValueError(
+                f"{self.title} has no signature {name}; it has {', '.join(self._names) or 'none'}"
+            )
         choices, first, free = self._choices(name), self.first_input(name), self._left_out(name)
         given = {first, *others, *(["target"] if targets is not None else [])}
         if set(reads) != given | free:

@@ -22,6 +22,8 @@ CHALLENGE = "/firth/challenge"
 # Seconds in which a server on this machine answers a request, and a challenge.
 _ANSWER_SECONDS = 600.0
 _PROOF_SECONDS = 10.0
+# Most bytes of the answer to a challenge, which any process may give.
+_PROOF_BYTES = 4_096
 
 
 class ServedVersion(NamedTuple):
@@ -217,7 +219,7 @@ def _proven(address: str, secret: str) -> Iterator[http.client.HTTPConnection | 
         with contextlib.suppress(OSError):
             connection.connect()
         connection.auto_open = 0
-        found = _answer(connection, CHALLENGE, {"nonce": nonce})
+        found = _answer(connection, CHALLENGE, {"nonce": nonce}, most=_PROOF_BYTES)
         proof = found.get("proof") if isinstance(found, dict) else None
         is_proven = isinstance(proof, str) and hmac.compare_digest(
             proof.encode(), proof_of(secret, nonce, address).encode()
@@ -226,16 +228,21 @@ def _proven(address: str, secret: str) -> Iterator[http.client.HTTPConnection | 
 
 
 def _answer(
-    connection: http.client.HTTPConnection, path: str, body: Mapping[str, Any], token: str = ""
+    connection: http.client.HTTPConnection,
+    path: str,
+    body: Mapping[str, Any],
+    token: str = "",
+    most: int | None = None,
 ) -> Any:
-    """Returns the JSON of an answer; None for an error, and if nobody answers."""
+    """Returns the JSON of an answer; None for an error, for one that is too long, and if nobody answers."""
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
     try:
         connection.request("POST", path, json.dumps(body).encode(), headers)
         answer = connection.getresponse()
-        content = answer.read()
-        return json.loads(content) if answer.status == http.HTTPStatus.OK else None
-    except (OSError, ValueError, http.client.HTTPException):
+        content = answer.read() if most is None else answer.read(most + 1)
+        is_whole = most is None or len(content) <= most
+        return json.loads(content) if is_whole and answer.status == http.HTTPStatus.OK else None
+    except (OSError, ValueError, RecursionError, http.client.HTTPException):
         return None
 
 

@@ -13,7 +13,7 @@ from firth.generation.results import LENGTH, STOP
 from firth.serving.parameter import values_of
 from firth.serving.server.announcements import CHALLENGE, Announcement
 from firth.serving.server.errors import RequestError
-from firth.serving.server.json_requests import Body, read_body
+from firth.serving.server.json_requests import Body, parse_body, read_body
 from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import while_connected
 from firth.serving.server.openai.slots import check_room, reads_dialogues, slots_of
@@ -24,7 +24,7 @@ from firth.serving.server.versions import ModelVersion
 from firth.serving.slots.batcher import SlotPrompt
 
 PREDICT, GENERATE = "/firth/predict", "/firth/generate"
-_MOST = "max_new_tokens"
+_MOST_OF_CHALLENGE = 1_024
 
 
 class _ModelBody(Body):
@@ -73,7 +73,11 @@ def challenge_route(announcement: Announcement) -> Route:
     """
 
     async def challenge(request: Request) -> Response:
-        body = await read_body(ChallengeBody, request)
+        # It is open without a token.
+        content = await request.body()
+        if len(content) > _MOST_OF_CHALLENGE:
+            raise RequestError(f"a challenge has at most {_MOST_OF_CHALLENGE:,} bytes", 413)
+        body = parse_body(ChallengeBody, content)
         return JSONResponse({"proof": announcement.proof(body.nonce)})
 
     return Route(CHALLENGE, challenge, methods=["POST"])

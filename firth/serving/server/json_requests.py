@@ -1,6 +1,7 @@
 """Bodies of requests in JSON: read by a type, with the parameter that an error is about."""
 
 import collections
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
@@ -10,6 +11,9 @@ from starlette.requests import Request
 
 from firth.recipes.base.errors import suggest
 from firth.serving.server.errors import RequestError
+
+# Most errors of a body of which one is named.
+_MOST_ERRORS = 10_000
 
 
 class Body(pydantic.BaseModel):
@@ -68,6 +72,11 @@ def parse_body(kind: type[AnyBody], content: bytes | str) -> AnyBody:
     try:
         body = kind.model_validate_json(content)
     except pydantic.ValidationError as error:
+        # A list of many errors takes longer to make than the body to read.
+        if unknown := _unknown_in(kind, content):
+            raise _refusal_unknown(kind, unknown) from None
+        if error.error_count() > _MOST_ERRORS:
+            raise RequestError(f"the body has {error.error_count():,} errors") from None
         raise _refusal(kind, error.errors(include_url=False, include_context=False)) from None
     if place := _twice_in(json.loads(content, object_pairs_hook=_Members, parse_int=str)):
         name = place.partition(".")[0]
@@ -106,6 +115,20 @@ def _twice_in(value: Any) -> str:
     return ""
 
 
+def _unknown_in(kind: type[Body], content: bytes | str) -> str:
+    """Returns the first key of a body that is not a field; empty for none."""
+    with contextlib.suppress(ValueError, RecursionError):
+        body = json.loads(content, parse_int=str)
+        if isinstance(body, dict):
+            return next((name for name in body if name not in kind.model_fields), "")
+    return ""
+
+
+def _refusal_unknown(kind: type[Body], name: str) -> RequestError:
+    hint = suggest(name, kind.model_fields)
+    return RequestError(f"{name}: unknown parameter; {hint}", 400, name)
+
+
 def _refusal(kind: type[Body], errors: Any) -> RequestError:
     # A union has an error for each of its kinds; the deepest one is about the kind that was meant.
     first = max(errors, key=lambda each: (each["type"] == "extra_forbidden", len(each["loc"])))
@@ -113,8 +136,7 @@ def _refusal(kind: type[Body], errors: Any) -> RequestError:
         return RequestError(f"the body is not a JSON object: {first['msg']}")
     name = str(first["loc"][0])
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
-        hint = suggest(name, kind.model_fields)
-        return RequestError(f"{name}: unknown parameter; {hint}", 400, name)
+        return _refusal_unknown(kind, name)
     if first["type"] == "missing" and len(first["loc"]) == 1:
         return RequestError(f"{name}: required", 400, name)
     place = ".".join(str(each) for each in first["loc"] if isinstance(each, int) or each.isidentifier())

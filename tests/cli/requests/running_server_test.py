@@ -1,6 +1,7 @@
 """`firth predict` and `firth generate`, asked with a server of the model and without."""
 
 import contextlib
+import http.client
 import http.server
 import json
 import os
@@ -11,6 +12,7 @@ import httpx
 import numpy as np
 import pytest
 
+from firth.serving.server import announcements
 from firth.serving.server.announcements import CHALLENGE, server_of
 from firth.serving.server.process import ServerProcess
 from firth.serving.server.settings import ServerSettings
@@ -160,7 +162,7 @@ def test_a_server_with_tls_is_asked_where_its_certificate_is_trusted(firth, run,
 class Impostor(http.server.ThreadingHTTPServer):
     """A server that has the port of another one, and passes challenges on to a third where it knows one."""
 
-    def __init__(self, port: int, passed_on_to: str) -> None:
+    def __init__(self, port: int, passed_on_to: str, filling: bytes = b"") -> None:
         self.received: list[str] = []
         impostor = self
 
@@ -173,7 +175,7 @@ class Impostor(http.server.ThreadingHTTPServer):
                 proof = {"proof": "0" * 64, "answers": [{"text": "stolen", "ended": "stop"}]}
                 if passed_on_to and self.path == CHALLENGE:
                     proof = httpx.post(f"{passed_on_to}{CHALLENGE}", content=body).json()
-                content = json.dumps(proof).encode()
+                content = filling or json.dumps(proof).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
@@ -207,6 +209,16 @@ def test_another_server_on_the_port_gets_neither_prompt_nor_token(firth, run, tm
             assert PROMPT not in received and facts["secret"] not in received
 
 
+def test_a_proof_that_is_too_long_or_nested_is_none():
+    for filling in (b"[" * 4_000, b'{"proof": "a"}' + b" " * 5_000):
+        with Impostor(0, "", filling) as impostor:
+            thread = threading.Thread(target=impostor.handle_request)
+            thread.start()
+            with contextlib.closing(http.client.HTTPConnection(*impostor.server_address[:2])) as connection:
+                assert announcements._answer(connection, CHALLENGE, {}, most=4_096) is None
+            thread.join()
+
+
 def test_files_of_servers_that_are_gone_or_of_others_are_ignored(run, tmp_path):
     folder = tmp_path / "firth"
     with served(run) as server:
@@ -217,6 +229,9 @@ def test_files_of_servers_that_are_gone_or_of_others_are_ignored(run, tmp_path):
     path.write_text(json.dumps(facts))
     assert server_of(model) is None
     with served(run) as other:
+        nonce = {"nonce": "0" * 64}
+        for body, status in ((nonce, 200), ({**nonce, "more": 1}, 400), ({**nonce, "more": " " * 1024}, 413)):
+            assert httpx.post(f"{other.address}{CHALLENGE}", json=body).status_code == status
         # Its port, and another process's name.
         path.write_text(json.dumps({**facts, "address": other.address}))
         for each in folder.iterdir():

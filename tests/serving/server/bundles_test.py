@@ -133,6 +133,10 @@ def test_other_addresses(http, client):
     assert (status["version"], status["state"]) == ("1", "AVAILABLE")
     asked = http.post("/v1/models/gpt2:predict", json={"instances": ["a"]})
     assert asked.status_code == 400 and "the model has none" in asked.json()["error"]
+    asked = http.post("/v1/completions", json={"model": "t5", "prompt": ["a", ""]})
+    assert asked.status_code == 400 and "prompt: it is empty" in asked.json()["error"]["message"]
+    named = {"model": "gpt2", "version": 1, "signature": "generate", "texts": ["a"]}
+    assert "it has none" in http.post("/firth/predict", json=named).json()["error"]["message"]
     assert http.get("/v1/models/gpt2/metadata").status_code == 200
     described = http.get("/playground/description.json").json()["models"]
     assert all(each["slots"]["parameters"] for each in described)

@@ -78,11 +78,15 @@ class GeneratorTexts:
             prompt: The prompt, whose tokens are given.
 
         Raises:
-            ValueError: for a parameter that is not valid or that the engine lacks.
+            ValueError: for a parameter that is not valid or that the engine lacks, and for an empty prompt of
+                an encoder, after which an engine writes nothing.
         """
         values = values_of(self.described["parameters"], prompt.parameters, 1)
         request = _request({name: each[0].item() for name, each in values.items()})
-        (text,) = self._generator.begun([self._generator.framing.of_ids(prompt.ids or ())], [request])
+        framed = self._generator.framing.of_ids(prompt.ids or ())
+        if self._generator.framing.start and not framed.own:
+            raise ValueError("prompt: it is empty; the encoder needs at least one token")
+        (text,) = self._generator.begun([framed], [request])
         self._joined += 1
         self._waiting[self._joined] = text
         return self._joined

@@ -103,3 +103,16 @@ def test_parameters_that_change_nothing_are_accepted(body):
 def test_the_nearest_parameter_is_named():
     with pytest.raises(RequestError, match="did you mean temperature"):
         parse_body(CompletionBody, b'{"model": "a", "temprature": 1}')
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"model": "a", **{f"key{number}": 1 for number in range(20_000)}}, "key0: unknown parameter"),
+        ({"model": "a", "input": [[None] * 20_000]}, "the body has .* errors"),
+    ],
+)
+def test_a_body_of_many_errors_is_refused_without_listing_them(body, named):
+    with pytest.raises(RequestError, match=named) as refused:
+        parse_body(EmbeddingBody, json.dumps(body))
+    assert refused.value.status == 400
