@@ -1,5 +1,6 @@
 """An exported model on disk: its newest version, its description, and lines on it for people."""
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,6 +17,16 @@ _HIGHEST = 2**63 - 1
 
 class NoModelError(FileNotFoundError):
     """There is no exported model in a folder."""
+
+
+def digest_of_files(path: str) -> str:
+    """Returns a digest of the names, sizes and times of the files below a folder.
+
+    Args:
+        path: The folder.
+    """
+    found = [(each, *storage.stamp_of(os.path.join(path, each))) for each in storage.files_below(path)]
+    return hashlib.sha256(repr(sorted(found)).encode()).hexdigest()
 
 
 def newest_model(directory: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from firth import storage
-from firth.serving.server.sources import digest_of_files
+from firth.serving.exported_model import digest_of_files
 
 TOKEN_VARIABLE = "FIRTH_SERVER_TOKEN"
 # Address of HTTP at which a server proves that it wrote its file.

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from firth.recipes.base.errors import suggest
-from firth.serving.exported_model import NoModelError
+from firth.serving.exported_model import NoModelError, digest_of_files
 from firth.serving.server.announcements import ServedVersion
 from firth.serving.server.errors import RequestError
 from firth.serving.server.logs import log
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.settings import ServerSettings
-from firth.serving.server.sources import ModelSource, VersionStatus, digest_of_files
+from firth.serving.server.sources import ModelSource, VersionStatus
 from firth.serving.server.versions import ModelVersion
 
 

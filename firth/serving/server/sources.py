@@ -1,7 +1,6 @@
 """Places of the versions of a model on disk, and their states."""
 
 import dataclasses
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -18,16 +17,6 @@ if TYPE_CHECKING:
 
 # As TF Serving names them.
 State = Literal["START", "LOADING", "AVAILABLE", "UNLOADING", "END"]
-
-
-def digest_of_files(path: str) -> str:
-    """Returns a digest of the names, sizes and times of the files below a folder.
-
-    Args:
-        path: The folder.
-    """
-    found = [(each, *storage.stamp_of(os.path.join(path, each))) for each in storage.files_below(path)]
-    return hashlib.sha256(repr(sorted(found)).encode()).hexdigest()
 
 
 class VersionStatus(NamedTuple):
