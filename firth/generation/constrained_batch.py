@@ -38,13 +38,13 @@ class ConstrainedBatch:
     Args:
         cache: Constraints of the model.
         texts: Texts of the batch.
-        beside: Number of texts that are written side by side for each.
+        each_writes: Number of texts that are written for each at the same time.
 
     Attributes:
         stuck: True for rows whose text is not complete, and that no token may continue, bool [batch].
     """
 
-    def __init__(self, cache: ConstraintCache, texts: Sequence[TextInProgress], beside: int) -> None:
+    def __init__(self, cache: ConstraintCache, texts: Sequence[TextInProgress], each_writes: int) -> None:
         self._most, self._end_id = [each.most for each in texts], cache.tokens.end_id
         compiled = [compiled_constraint(each.request, cache) for each in texts]
         self._first: list[Matcher | None] = [
@@ -54,9 +54,9 @@ class ConstrainedBatch:
         self._known: list[dict[tuple[int, ...], Matcher | None]] = [
             {} if each is None else {(): each} for each in self._first
         ]
-        self._words = np.zeros([len(texts), beside, cache.tokens.mask_words], np.int32)
+        self._words = np.zeros([len(texts), each_writes, cache.tokens.mask_words], np.int32)
         self._runs = self.stuck = np.zeros([len(texts)], np.bool_)
-        self._fill([[each] * beside for each in self._first])
+        self._fill([[each] * each_writes for each in self._first])
 
     @property
     def mask(self) -> npt.NDArray[np.int32]:

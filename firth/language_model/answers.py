@@ -328,7 +328,7 @@ class TextAnswers(keras.Model):
             if self.preprocessor is not None:
                 framing = self._generator.framing
                 may_write = framing.may_write.copy()
-                # The tokenizer's end is no piece of a text with another end.
+                # Where another token ends a text, the tokenizer's end is not written in it.
                 may_write[framing.end_id] = False
                 end_id = framing.end_id if end_id is None else end_id
                 start_ids = start_ids or framing.start

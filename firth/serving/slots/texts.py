@@ -69,7 +69,7 @@ class SlotTexts:
             length: Number of them, int32 [batch].
 
         Returns:
-            generated: string [batch], in UTF-8; what is no character, as where one has begun, is U+FFFD.
+            generated: string [batch], in UTF-8; bytes of an incomplete character are U+FFFD.
         """
         framing = self._framing
         own = prompt_ids[:, len(framing.before) :]
