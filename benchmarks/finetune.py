@@ -13,9 +13,9 @@ random.
 firth packs records into rows of 128, windows into rows of 384, shuffles the rows and makes features in its
 input pipeline, as `firth finetune` does, with rows for 32 records a step on average. transformers gets
 batches of 32 that are ready in memory: sorted by length, so that there is next to no padding, and padded to
-the longest of the batch; in a random order. Model Garden gets the same; with XLA they are padded to one of
-eleven lengths, since each is compiled, which is not measured. A step is forward, backward, clipping and
-AdamW, fused in torch.
+the longest of the batch; in a random order. Model Garden gets the same; with XLA they are padded to 16, 32,
+64, 128 or 384 tokens, since each length is compiled. Compiling is in the warm-up, whose seconds are a figure
+of their own in the JSON. A step is forward, backward, clipping and AdamW, fused in torch.
 
 Each library has a process of its own; they do some steps in turn, until every record was trained on
 `--rounds` times. Examples/s are all records by all seconds. Peak memory is that of the whole process,
@@ -84,14 +84,13 @@ def steps_of(worker: Worker, steps: int) -> dict[str, float]:
 
 
 def measure(workers: dict[str, Worker], records: int, rounds: int) -> dict[str, dict[str, float]]:
-    """Returns examples/s, tokens/s and peak memory of each worker."""
+    """Returns examples/s, tokens/s, peak memory and the seconds of the warm-up of each worker."""
     done: dict[str, list[dict[str, float]]] = {name: [] for name in workers}
-    for worker in workers.values():
-        steps_of(worker, WARM_UP_STEPS)
+    warm_ups = {name: steps_of(worker, WARM_UP_STEPS)["seconds"] for name, worker in workers.items()}
     while any(sum(each["examples"] for each in made) < rounds * records for made in done.values()):
         for name, worker in workers.items():
             done[name].append(steps_of(worker, STEPS))
-    return {name: _figures(made) for name, made in done.items()}
+    return {name: {**_figures(made), "warm_up_seconds": warm_ups[name]} for name, made in done.items()}
 
 
 def _figures(made: list[dict[str, float]]) -> dict[str, float]:
