@@ -90,8 +90,7 @@ def pytest_runtest_teardown(item, nextitem):
         if isinstance(item, pytest.Function):
             forget_results(item.module)
         if nextitem is None or folder_of(nextitem) != folder_of(item):
-            helpers = [module for name, module in sys.modules.items() if name.startswith(folder_of(item))]
-            for module in helpers:
+            for module in helpers():
                 forget_results(module)
             forget_custom_gradients()
         MEMORY.give_back()
@@ -100,6 +99,12 @@ def pytest_runtest_teardown(item, nextitem):
 def folder_of(item):
     """Returns the folder of a test as the beginning of its modules' names, such as `tests.models.`."""
     return ".".join([*item.nodeid.split("::")[0].split("/")[:2], ""])
+
+
+def helpers():
+    """Returns the modules of helpers in folders of tests: files of other folders too make models with them."""
+    names = [name for name in sys.modules if name.startswith("tests.") and name.count(".") > 1]
+    return [sys.modules[name] for name in names if not name.endswith("_test")]
 
 
 def forget_results(module):

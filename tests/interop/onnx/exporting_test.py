@@ -6,7 +6,6 @@ import json
 import pathlib
 import sys
 import tempfile
-from unittest import mock
 
 import keras
 import numpy as np
@@ -20,6 +19,7 @@ from firth.models import build_model
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.tokenizers.tokenizer import WordPieceTokenizerConfig, WordTokenizerConfig
+from tests.interop.onnx.graphs import as_converted, without_copies
 from tests.models.bundle_test import saved
 from tests.models.table import CHARACTERS, MODELS, OTHERS, TRAINED, VOCABULARY, tiny_recipe
 
@@ -62,9 +62,7 @@ SIZES = [(1, 5), (3, 12), (2, 1)]
 
 @pytest.fixture(autouse=True, scope="module")
 def _without_copies():
-    """Keeps tf2onnx from copying a graph before each of its steps: a step that fails then fails the test."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TF2ONNX_CATCH_ERRORS", "false")
+    with without_copies():
         yield
 
 
@@ -87,11 +85,6 @@ def exported(case):
     with as_converted() if case in (DECODERS[0], ENCODER_DECODERS[0]) else contextlib.nullcontext():
         paths = export_model(saved(model, recipe, root.name), f"{root.name}/onnx").files
     return model, root, paths
-
-
-def as_converted():
-    """Keeps tf2onnx from going over its graphs, which takes a fifth of an export, as BERT's test has it."""
-    return mock.patch("tf2onnx.optimizer.optimize_graph", lambda graph, *_, **__: graph)
 
 
 @functools.cache
