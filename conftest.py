@@ -102,7 +102,7 @@ def folder_of(item):
 
 
 def helpers():
-    """Returns the modules of helpers in folders of tests: files of other folders too make models with them."""
+    """Returns the helpers in folders of tests, with which files of other folders make models too."""
     names = [name for name in sys.modules if name.startswith("tests.") and name.count(".") > 1]
     return [sys.modules[name] for name in names if not name.endswith("_test")]
 

@@ -1,3 +1,5 @@
+# At once, so that its look-ups are remembered where these tests run alone.
+import apache_beam  # noqa: F401
 import pytest
 
 from tests.forked_validation import forked_validation

@@ -23,7 +23,7 @@ def trace_once(make: Callable) -> Callable:
 
 
 def _traced(objective: Callable) -> Callable:
-    """Returns an objective that calls a graph of its own, one for all datasets with rows of the same specs."""
+    """Returns an objective that calls a graph of its own, one for all datasets of rows of equal specs."""
     graphs = {}
 
     def call(*arguments):
