@@ -7,10 +7,10 @@ from typer.testing import CliRunner
 
 from firth.cli.main import app
 from firth.serving.server.process import ServerProcess
-from tests.exported_model import exported_model
+from tests.serving.server.playground.served import repeating
 
 
-def test_page_is_served_at_the_printed_address(monkeypatch):
+def test_page_is_served_at_the_printed_address(made_once, monkeypatch):
     run, opened, pages = ServerProcess.run, [], []
 
     def asked(server):
@@ -27,7 +27,7 @@ def test_page_is_served_at_the_printed_address(monkeypatch):
 
     monkeypatch.setattr(ServerProcess, "run", asked)
     monkeypatch.setattr("typer.launch", opened.append)
-    arguments = ["playground", f"demo={exported_model().directory}", "--open", "--token", "secret"]
+    arguments = ["playground", f"demo={repeating(made_once, monkeypatch)}", "--open", "--token", "secret"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
     assert opened and opened[0].endswith("/playground") and opened[0] in done.stdout

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,36 +13,50 @@ import pytest
 
 from firth.cli import serve
 from tests.models.table import MODELS, TRAINED
-from tests.serving.slots.models import exported
+from tests.serving.server.models_test import save_plain
+from tests.serving.slots.models import copy_of_exported
 
 
 def test_a_server_is_asked_and_ends_with_status_0_after_sigterm(made_once, tmp_path):
-    for version in ("7", "8"):
-        shutil.copytree(exported(made_once), tmp_path / "tiny" / version)
+    save_plain(tmp_path / "tiny" / "7")
+    copy_of_exported(made_once, tmp_path / "tiny" / "8")
     command = [sys.executable, "-m", "firth", "serve", f"small={tmp_path / 'tiny'}", "--port", "0"]
     command += ["--label", "small:stable=7"]
     environment = {**os.environ, "FIRTH_SERVER_TOKEN": "secret"}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=environment, **pipes) as process:
-        line = process.stdout.readline()
-        assert line.startswith("small: version 8, http://127.0.0.1:")
-        address = line.split()[-1].removesuffix("/v1/models/small")
-        while httpx.get(f"{address}/readyz").status_code != 200:
-            time.sleep(0.05)
-        assert httpx.get(f"{address}/nowhere").status_code == 401
-        bearer = {"Authorization": "Bearer secret"}
-        for place, version in (("", "8"), ("/labels/stable", "7"), ("/versions/7", "7")):
-            found = httpx.get(f"{address}/v1/models/small{place}/metadata", headers=bearer).json()
-            assert found["model_spec"]["version"] == version, place
-        body = {"signature_name": "score", "instances": [{"text": "the fox"}]}
-        asked = [
-            httpx.post(f"{address}/v1/models/small{label}:predict", json=body, headers=bearer)
-            for label in ("", "/labels/stable", "/labels/canary")
-        ]
-        assert [each.status_code for each in asked] == [200, 200, 400]
-        assert asked[0].json() == asked[1].json() and "canary" in asked[2].text
-        process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate()
+        try:
+            line = process.stdout.readline()
+            assert line.startswith("small: version 8, http://127.0.0.1:")
+            address = line.split()[-1].removesuffix("/v1/models/small")
+            while httpx.get(f"{address}/readyz").status_code != 200:
+                time.sleep(0.05)
+            assert httpx.get(f"{address}/nowhere").status_code == 401
+            bearer = {"Authorization": "Bearer secret"}
+            for place, version in (("", "8"), ("/labels/stable", "7"), ("/versions/7", "7")):
+                found = httpx.get(f"{address}/v1/models/small{place}/metadata", headers=bearer).json()
+                assert found["model_spec"]["version"] == version, place
+            asked = [
+                httpx.post(
+                    f"{address}/v1/models/small{label}:predict",
+                    json={"signature_name": signature, "instances": [{"text": "the fox"}]},
+                    headers=bearer,
+                )
+                for label, signature in (
+                    ("", "score"),
+                    ("/labels/stable", "ask"),
+                    ("/labels/stable", "score"),
+                    ("/labels/canary", "score"),
+                )
+            ]
+            assert [each.status_code for each in asked] == [200, 200, 400, 400]
+            assert "log_probability" in asked[0].json()["predictions"][0]
+            assert asked[1].json() == {"predictions": [7]} and "canary" in asked[3].text
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate()
+        finally:
+            # It would be waited for without an end.
+            process.kill()
     logged = [json.loads(each) for each in errors.splitlines() if each.startswith("{")]
     assert process.returncode == 0
     assert {each["event"] for each in logged} >= {"serving", "version", "request", "draining", "ended"}

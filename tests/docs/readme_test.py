@@ -72,6 +72,8 @@ def test_the_writer_of_the_start_page(tmp_path, monkeypatch):
     assert start.text == SNIPPETS["writer"]
     monkeypatch.chdir(tmp_path)
     fewer = start.text.replace("steps=200", "steps=2").replace("dir(numpy)", "dir(numpy)[::20]")
+    fewer = fewer.replace("small = {", 'small = {"model.layers": 1, ')
+    assert '"model.layers": 1, "tokenizer' in fewer
     monkeypatch.setitem(SNIPPETS, "writer", fewer)
     assert printed("writer").strip()
     assert (tmp_path / "firth-runs/writer/bundle").is_dir()

@@ -6,7 +6,10 @@ import http.server
 import json
 import os
 import pathlib
+import shutil
+import ssl
 import threading
+import time
 
 import httpx
 import numpy as np
@@ -18,34 +21,85 @@ from firth.serving.server.process import ServerProcess
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
 from tests.cli.requests.served_run import made_run
+from tests.generation.cases import eagerly
+from tests.serving.server.models_test import save_plain
 from tests.serving.server.process_tls_test import certificate_files
 
 NAME, PROMPT = "tiny", "the fox"
 
 
+@pytest.fixture(scope="module")
+def home(made_once, tmp_path_factory):
+    """The folder of the command, with the folder of a run."""
+    folder = tmp_path_factory.mktemp("home")
+    made_run(made_once, folder / "firth-runs" / NAME)
+    return folder
+
+
 @pytest.fixture
-def run(firth, made_once, tmp_path, monkeypatch):
-    """The folder of a run in the folder of the command, and a folder for the files of servers."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+def run(firth, home, monkeypatch):
+    """The folder of the run. What is written here is written op by op, which takes less than a trace."""
+    monkeypatch.chdir(home)
     monkeypatch.delenv("FIRTH_SERVER_TOKEN", raising=False)
-    return made_run(made_once, tmp_path / "firth-runs" / NAME)
+    with eagerly():
+        yield home / "firth-runs" / NAME
 
 
 @contextlib.contextmanager
-def served(run: pathlib.Path, **settings):
-    """Serves a run as the command does, on a free port."""
+def files_in(folder: pathlib.Path):
+    """Keeps the files of servers in a folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(folder))
+        yield folder / "firth"
+
+
+@contextlib.contextmanager
+def served(model: pathlib.Path, folder: pathlib.Path, **settings):
+    """Serves a model as the command does, on a free port, with its file in a folder."""
     made = ServerSettings(port=0, reload_seconds=0.0, **settings)
-    server = ServerProcess([ModelSource("other_name", str(run / "serving"))], made)
+    server = ServerProcess([ModelSource("other_name", str(model))], made)
     thread = threading.Thread(target=server.run)
-    thread.start()
+    with files_in(folder) as files:
+        thread.start()
+        while not any(server.address in each.read_text() for each in files.glob("*.json")):
+            time.sleep(0.02)
     try:
-        folder = run.parent.parent / "firth"
-        while not any(server.address in each.read_text() for each in folder.glob("*.json")):
-            pass
         yield server
     finally:
-        server.stop()
-        thread.join()
+        with files_in(folder):
+            server.stop()
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def open_server(home):
+    with served(home / "firth-runs" / NAME / "serving", home / "open") as server:
+        yield server
+
+
+@pytest.fixture
+def server(home, open_server):
+    """A server of the run, which everyone may ask."""
+    with files_in(home / "open"):
+        yield open_server
+
+
+TOKEN = "password"
+
+
+@pytest.fixture(scope="module")
+def guarded_server(home):
+    certificate, key = certificate_files(home)
+    model = home / "firth-runs" / NAME / "serving"
+    with served(model, home / "guarded", token=TOKEN, tls_certificate=certificate, tls_key=key) as server:
+        yield server, certificate
+
+
+@pytest.fixture
+def guarded(home, guarded_server):
+    """A server of the run with a token and TLS, the certificate that it is trusted by, and its file."""
+    with files_in(home / "guarded") as files:
+        yield *guarded_server, next(files.glob("*.json"))
 
 
 GENERATED = (
@@ -75,88 +129,89 @@ ALONE = (
 REFUSED = ("", "a " * 50)
 
 
-def test_texts_are_those_of_the_bundle(firth, run):
+def test_texts_are_those_of_the_bundle(firth, run, server):
     def texts(*arguments):
         return [firth("generate", NAME, PROMPT, "dogs", *each, "--json", *arguments) for each in GENERATED]
 
-    alone = texts()
+    alone, asked = texts("--no-server"), texts()
     assert all(each.exit_code == 0 and each.stderr == "" for each in alone), alone[0].output
-    with served(run) as server:
-        asked = texts()
-        assert [each.stdout for each in asked] == [each.stdout for each in alone]
-        assert all(each.stderr.count("\n") == 1 and server.address in each.stderr for each in asked)
-        assert {json.loads(line)["ended"] for each in asked for line in each.stdout.splitlines()} > {"stop"}
-        assert all(each.stderr == "" for each in texts("--no-server"))
-        for arguments in ALONE:
-            assert server.address not in firth("generate", NAME, PROMPT, *arguments).stderr, arguments
-        for prompt in REFUSED:
-            result = firth("generate", NAME, prompt)
-            assert result.exit_code == 2 and server.address not in result.stderr
-    assert firth("generate", NAME, PROMPT).stderr == ""
-    assert os.listdir(run.parent.parent / "firth") == []
+    assert [each.stdout for each in asked] == [each.stdout for each in alone]
+    assert all(each.stderr.count("\n") == 1 and server.address in each.stderr for each in asked)
+    assert {json.loads(line)["ended"] for each in asked for line in each.stdout.splitlines()} > {"stop"}
+    for arguments in ALONE:
+        assert firth("generate", NAME, PROMPT, *arguments, "--no-server").exit_code == 0
+        assert server.address not in firth("generate", NAME, PROMPT, *arguments).stderr, arguments
+    for prompt in REFUSED:
+        result = firth("generate", NAME, prompt)
+        assert result.exit_code == 2 and server.address not in result.stderr
 
 
-def test_predictions_are_those_of_the_model(firth, run):
+def test_predictions_are_those_of_the_model(firth, run, server):
     def found(*arguments):
         result = firth("predict", NAME, "score", PROMPT, "dogs", "--json", *arguments)
         assert result.exit_code == 0, result.output
         return result.stderr, [json.loads(line) for line in result.stdout.splitlines()]
 
-    with served(run) as server:
-        said, asked = found()
-        assert server.address in said
-        _, alone = found("--no-server")
-        assert [each.keys() for each in asked] == [each.keys() for each in alone]
-        for one, other in zip(asked, alone):
-            assert one["text"] == other["text"]
-            np.testing.assert_allclose(one["log_probability"], other["log_probability"], rtol=0, atol=1e-5)
-        result = firth("predict", NAME, "scroe", PROMPT)
-        assert result.exit_code == 1 and "score" in result.stderr and server.address not in result.stderr
+    said, asked = found()
+    assert server.address in said
+    _, alone = found("--no-server")
+    assert [each.keys() for each in asked] == [each.keys() for each in alone]
+    for one, other in zip(asked, alone):
+        assert one["text"] == other["text"]
+        np.testing.assert_allclose(one["log_probability"], other["log_probability"], rtol=0, atol=1e-5)
+    result = firth("predict", NAME, "scroe", PROMPT)
+    assert result.exit_code == 1 and "score" in result.stderr and server.address not in result.stderr
 
 
-def test_another_model_than_the_server_has_is_loaded(firth, run):
+@pytest.fixture
+def restored(run):
+    """The run, which is afterwards as it was."""
+    summary, model = run / "run.json", run / "serving" / "7" / "saved_model.pb"
+    before, changed = summary.read_text(), model.stat().st_mtime_ns
+    yield run
+    summary.write_text(before)
+    os.utime(model, ns=(changed, changed))
+    shutil.rmtree(run / "serving" / "8", ignore_errors=True)
+
+
+def test_another_model_than_the_server_has_is_loaded(firth, restored, server):
+    run, ask = restored, ("generate", NAME, PROMPT, "--max-new-tokens", "2")
+    # The last run has made another bundle, and pushed none.
+    summary = json.loads((run / "run.json").read_text())
+    for changed in ({"pushed": None}, {"bundle": "elsewhere"}, {"fresh": ["heads/lm_head/bias"]}):
+        (run / "run.json").write_text(json.dumps({**summary, **changed}))
+        assert firth(*ask).stderr == "", changed
+    (run / "run.json").write_text(json.dumps(summary))
+    assert server.address in firth(*ask).stderr
+    # Files that were written anew since the server has read them.
+    model = run / "serving" / "7" / "saved_model.pb"
+    os.utime(model, ns=(1, 1))
+    assert server.address not in firth(*ask).stderr
+    (run / "serving" / "8").mkdir()
+    assert server_of(str(run / "serving" / "8")) is None
+
+
+def test_a_server_is_asked_where_its_certificate_is_trusted_and_its_token_known(
+    firth, run, guarded, tmp_path, monkeypatch
+):
+    server, certificate, file = guarded
     ask = ("generate", NAME, PROMPT, "--max-new-tokens", "2")
-    with served(run) as server:
-        # The last run has made another bundle, and pushed none.
-        summary = json.loads((run / "run.json").read_text())
-        for changed in ({"pushed": None}, {"bundle": "elsewhere"}, {"fresh": ["heads/lm_head/bias"]}):
-            (run / "run.json").write_text(json.dumps({**summary, **changed}))
-            assert firth(*ask).stderr == "", changed
-        (run / "run.json").write_text(json.dumps(summary))
-        assert server.address in firth(*ask).stderr
-        # Files that were written anew since the server has read them.
-        model = run / "serving" / "7" / "saved_model.pb"
-        os.utime(model, ns=(1, 1))
-        assert server.address not in firth(*ask).stderr
-        (run / "serving" / "8").mkdir()
-        assert server_of(str(run / "serving" / "8")) is None
-
-
-def test_a_server_with_a_token_is_asked_where_the_token_is_known(firth, run, monkeypatch):
-    ask = ("generate", NAME, PROMPT, "--max-new-tokens", "2")
-    with served(run, token="password") as server:
-        for token, is_asked in ((None, False), ("other", False), ("password", True)):
-            if token is not None:
-                monkeypatch.setenv("FIRTH_SERVER_TOKEN", token)
-            result = firth(*ask)
-            assert result.exit_code == 0 and (server.address in result.stderr) is is_asked, token
-        assert "password" not in (next((run.parent.parent / "firth").iterdir())).read_text()
-
-
-def test_a_server_with_tls_is_asked_where_its_certificate_is_trusted(firth, run, tmp_path, monkeypatch):
-    ask = ("generate", NAME, PROMPT, "--max-new-tokens", "2")
-    for each in ("own", "other"):
-        (tmp_path / each).mkdir()
-    (certificate, key), (other, _) = (certificate_files(tmp_path / each) for each in ("own", "other"))
+    other, _ = certificate_files(tmp_path)
+    assert server.address.startswith("https://") and TOKEN not in file.read_text()
     alone = firth(*ask, "--no-server")
-    with served(run, tls_certificate=certificate, tls_key=key) as server:
-        assert server.address.startswith("https://")
-        for trusted in (None, other, certificate):
-            if trusted is not None:
-                monkeypatch.setenv("SSL_CERT_FILE", trusted)
-            result = firth(*ask)
-            assert result.exit_code == 0 and result.stdout == alone.stdout
-            assert (server.address in result.stderr) is (trusted == certificate)
+    # Each wrong in one way.
+    for trusted, token in (
+        (certificate, None),
+        (certificate, "other"),
+        (None, TOKEN),
+        (other, TOKEN),
+        (certificate, TOKEN),
+    ):
+        for name, value in (("SSL_CERT_FILE", trusted), ("FIRTH_SERVER_TOKEN", token)):
+            monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, value)
+        result = firth(*ask)
+        assert result.exit_code == 0 and result.stdout == alone.stdout
+        assert (server.address in result.stderr) is (trusted == certificate and token == TOKEN), token
 
 
 class Impostor(http.server.ThreadingHTTPServer):
@@ -174,7 +229,8 @@ class Impostor(http.server.ThreadingHTTPServer):
                 impostor.received.append(f"{self.path} {self.headers['Authorization']} {body.decode()}")
                 proof = {"proof": "0" * 64, "answers": [{"text": "stolen", "ended": "stop"}]}
                 if passed_on_to and self.path == CHALLENGE:
-                    proof = httpx.post(f"{passed_on_to}{CHALLENGE}", content=body).json()
+                    trusted = ssl.create_default_context(cafile=os.environ["SSL_CERT_FILE"])
+                    proof = httpx.post(f"{passed_on_to}{CHALLENGE}", content=body, verify=trusted).json()
                 content = filling or json.dumps(proof).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(content)))
@@ -187,26 +243,28 @@ class Impostor(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), Handler)
 
 
-def test_another_server_on_the_port_gets_neither_prompt_nor_token(firth, run, tmp_path, monkeypatch):
-    monkeypatch.setenv("FIRTH_SERVER_TOKEN", "password")
-    with served(run, token="password") as server:
-        (file,) = (tmp_path / "firth").glob("*.json")
-        assert file.stat().st_mode & 0o777 == 0o600
-        facts = json.loads(file.read_text())
-        for passed_on_to in ("", server.address):
-            with Impostor(0, passed_on_to) as impostor:
-                thread = threading.Thread(target=impostor.serve_forever)
-                thread.start()
-                # The process still runs, and its file names the port that another one has.
-                address = f"http://127.0.0.1:{impostor.server_address[1]}"
-                file.write_text(json.dumps({**facts, "address": address}))
-                result = firth("generate", NAME, PROMPT, "--max-new-tokens", "2")
-                impostor.shutdown()
-                thread.join()
-            assert result.exit_code == 0 and "stolen" not in result.stdout and result.stderr == ""
-            (received,) = impostor.received
-            assert received.startswith(f"{CHALLENGE} None ")
-            assert PROMPT not in received and facts["secret"] not in received
+def test_another_server_on_the_port_gets_neither_prompt_nor_token(firth, run, guarded, monkeypatch):
+    server, certificate, file = guarded
+    monkeypatch.setenv("FIRTH_SERVER_TOKEN", TOKEN)
+    monkeypatch.setenv("SSL_CERT_FILE", certificate)
+    assert file.stat().st_mode & 0o777 == 0o600
+    before = file.read_text()
+    facts = json.loads(before)
+    for passed_on_to in ("", server.address):
+        with Impostor(0, passed_on_to) as impostor:
+            thread = threading.Thread(target=impostor.serve_forever)
+            thread.start()
+            # The process still runs, and its file names the port that another one has.
+            address = f"http://127.0.0.1:{impostor.server_address[1]}"
+            file.write_text(json.dumps({**facts, "address": address}))
+            result = firth("generate", NAME, PROMPT, "--max-new-tokens", "2")
+            impostor.shutdown()
+            thread.join()
+        assert result.exit_code == 0 and "stolen" not in result.stdout and result.stderr == ""
+        (received,) = impostor.received
+        assert received.startswith(f"{CHALLENGE} None ")
+        assert PROMPT not in received and facts["secret"] not in received
+    file.write_text(before)
 
 
 def test_a_proof_that_is_too_long_or_nested_is_none():
@@ -219,30 +277,36 @@ def test_a_proof_that_is_too_long_or_nested_is_none():
             thread.join()
 
 
-def test_files_of_servers_that_are_gone_or_of_others_are_ignored(run, tmp_path):
-    folder = tmp_path / "firth"
-    with served(run) as server:
-        (path,) = folder.iterdir()
-        facts = json.loads(path.read_text())
-    model = facts["models"][0]["path"]
-    assert not path.exists()
-    path.write_text(json.dumps(facts))
-    assert server_of(model) is None
-    with served(run) as other:
-        nonce = {"nonce": "0" * 64}
-        for body, status in ((nonce, 200), ({**nonce, "more": 1}, 400), ({**nonce, "more": " " * 1024}, 413)):
-            assert httpx.post(f"{other.address}{CHALLENGE}", json=body).status_code == status
-        # Its port, and another process's name.
-        path.write_text(json.dumps({**facts, "address": other.address}))
-        for each in folder.iterdir():
-            if each != path:
-                each.unlink()
-        assert other.address != server.address and server_of(model) is None
-        path.write_text("{")
+def test_files_of_servers_that_are_gone_or_of_others_are_ignored(tmp_path):
+    served_model = tmp_path / "plain"
+    save_plain(served_model / "1")
+    with files_in(tmp_path) as folder:
+        with served(served_model, tmp_path) as server:
+            (path,) = folder.iterdir()
+            facts = json.loads(path.read_text())
+        model = facts["models"][0]["path"]
+        assert os.listdir(folder) == []
+        path.write_text(json.dumps(facts))
         assert server_of(model) is None
-        path.write_text(json.dumps({**facts, "process": 2**22 + 1}))
-        other.models.reload()
-        assert not path.exists() and server_of(model).address == other.address
-        folder.chmod(0o777)
-        assert server_of(model) is None
-        folder.chmod(0o700)
+        with served(served_model, tmp_path) as other:
+            nonce = {"nonce": "0" * 64}
+            for body, status in (
+                (nonce, 200),
+                ({**nonce, "more": 1}, 400),
+                ({**nonce, "more": " " * 1024}, 413),
+            ):
+                assert httpx.post(f"{other.address}{CHALLENGE}", json=body).status_code == status
+            # Its port, and another process's name.
+            path.write_text(json.dumps({**facts, "address": other.address}))
+            for each in folder.iterdir():
+                if each != path:
+                    each.unlink()
+            assert other.address != server.address and server_of(model) is None
+            path.write_text("{")
+            assert server_of(model) is None
+            path.write_text(json.dumps({**facts, "process": 2**22 + 1}))
+            other.models.reload()
+            assert not path.exists() and server_of(model).address == other.address
+            folder.chmod(0o777)
+            assert server_of(model) is None
+            folder.chmod(0o700)

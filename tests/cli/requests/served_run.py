@@ -3,11 +3,10 @@
 import hashlib
 import json
 import pathlib
-import shutil
 
 from firth.models import save_model
 from firth.tokenizers import save_tokenizer
-from tests.serving.slots.models import exported, generator_of_exported
+from tests.serving.slots.models import copy_of_exported, generator_of_exported
 
 
 def made_run(made_once, run: pathlib.Path) -> pathlib.Path:
@@ -20,7 +19,7 @@ def made_run(made_once, run: pathlib.Path) -> pathlib.Path:
     generator, bundle = generator_of_exported(), run / "pipeline" / "Trainer" / "model" / "3" / "bundle"
     save_tokenizer(generator.tokenizer, run / "tokenizer")
     save_model(generator.model, generator.recipe, run / "tokenizer", bundle)
-    shutil.copytree(exported(made_once), run / "serving" / "7")
+    copy_of_exported(made_once, run / "serving" / "7")
     (run / "recipe.yaml").write_text("name: tiny\n")
     summary = {
         "blessed": True,

@@ -15,7 +15,7 @@ from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
 from firth.serving.slots.batcher import SlotPrompt
 from tests.generation.cases import PROMPTS
-from tests.serving.slots.models import exported, generator_of_exported
+from tests.serving.slots.models import copy_of_exported, generator_of_exported
 
 SETTINGS = ServerSettings()
 
@@ -57,7 +57,7 @@ def test_batches_are_of_near_length_and_a_wrong_request_fails_alone():
 
 def test_slots_of_a_server_write_what_the_generator_writes(made_once, tmp_path):
     path = tmp_path / "model" / "3"
-    shutil.copytree(exported(made_once), path)
+    copy_of_exported(made_once, path)
     models = Models([ModelSource("tiny", str(path.parent))], SETTINGS)
     with models.lease("tiny") as version:
         streams = [version.slots.submit(SlotPrompt(text, {"max_new_tokens": 4})) for text in PROMPTS]
@@ -106,7 +106,7 @@ def test_a_request_in_several_batches_fails_once_and_an_answer_without_rows_ends
 
 def test_one_model_holds_up_no_other(made_once, tmp_path):
     """Neither one whose folder has no version, nor one whose old version is read slowly."""
-    shutil.copytree(exported(made_once), tmp_path / "first" / "1")
+    copy_of_exported(made_once, tmp_path / "first" / "1")
     save_plain(tmp_path / "second" / "1")
     sources = [ModelSource(name, str(tmp_path / name)) for name in ("first", "second")]
     models = Models(sources, SETTINGS)

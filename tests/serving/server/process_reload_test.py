@@ -17,7 +17,7 @@ from firth.serving.server.process import ServerProcess
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
 from firth.serving.slots.batcher import SlotPrompt
-from tests.serving.slots.models import exported
+from tests.serving.slots.models import copy_of_exported
 
 FREE = {"port": 0, "grpc_port": 0, "reload_seconds": 0.2}
 
@@ -50,7 +50,8 @@ def _asked_again(client, answers):
     ended = threading.Event()
 
     def ask():
-        while not ended.is_set():
+        # Without a pause they would take what the next version is loaded with.
+        while not ended.wait(0.1):
             answers.append(client.get("/write"))
 
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
@@ -72,9 +73,8 @@ def _wait_for(condition):
 
 
 def test_a_newer_version_is_taken_without_a_failed_request_and_a_broken_one_is_not(made_once, tmp_path):
-    model = exported(made_once)
     folder = tmp_path / "tiny"
-    shutil.copytree(model, folder / "1")
+    model = copy_of_exported(made_once, folder / "1")
     with _running(folder, token="secret") as server:
         client = httpx.Client(base_url=server.address, headers={"authorization": "Bearer secret"}, timeout=60)
         _wait_for(lambda: client.get("/readyz").status_code == 200)

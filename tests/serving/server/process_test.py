@@ -1,6 +1,5 @@
 """A server in a thread of its own, asked over HTTP and gRPC as a stranger does."""
 
-import shutil
 import threading
 
 import grpc
@@ -11,7 +10,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from firth.serving.server.process import ServerError, ServerProcess
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
-from tests.serving.slots.models import exported
+from tests.serving.slots.models import copy_of_exported
 
 TOKEN = "a-token"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
@@ -20,7 +19,7 @@ HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 @pytest.fixture(scope="module")
 def server(made_once, tmp_path_factory):
     folder = tmp_path_factory.mktemp("served") / "tiny"
-    shutil.copytree(exported(made_once), folder / "1")
+    copy_of_exported(made_once, folder / "1")
     settings = ServerSettings(port=0, grpc_port=0, token=TOKEN, max_request_bytes=1000, reload_seconds=0)
     made = ServerProcess([ModelSource("tiny", str(folder))], settings)
     thread = threading.Thread(target=made.run)

@@ -4,7 +4,6 @@ import datetime
 import io
 import ipaddress
 import json
-import shutil
 import ssl
 import threading
 
@@ -27,7 +26,7 @@ from firth.serving.server.logs import log_to_stream
 from firth.serving.server.process import ServerProcess
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
-from tests.serving.slots.models import exported
+from tests.serving.slots.models import copy_of_exported
 
 NAME, TOKEN = "tiny", "a-token"
 BEARER = (("authorization", f"Bearer {TOKEN}"), ("x-request-id", "mine"))
@@ -55,7 +54,7 @@ def certificate_files(folder) -> tuple[str, str]:
 @pytest.fixture(scope="module")
 def served(made_once, tmp_path_factory):
     folder, lines = tmp_path_factory.mktemp("served"), io.StringIO()
-    shutil.copytree(exported(made_once), folder / NAME / "1")
+    copy_of_exported(made_once, folder / NAME / "1")
     certificate, key = certificate_files(folder)
     settings = ServerSettings(
         port=0, grpc_port=0, token=TOKEN, tls_certificate=certificate, tls_key=key, reload_seconds=0

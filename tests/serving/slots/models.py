@@ -1,6 +1,8 @@
 """A tiny causal model of random weights, exported with two slots, and slots of others without an export."""
 
 import functools
+import pathlib
+import shutil
 from typing import Any
 from unittest import mock
 
@@ -10,9 +12,11 @@ import tensorflow as tf
 from firth.constraints.constraint_cache import ConstraintCache
 from firth.generation import Generator
 from firth.serving import ContinuousBatcher
+from firth.serving.exported_model import FOLDER
 from firth.serving.saved_model import export
 from firth.serving.served_model import Served
 from firth.serving.slots.signatures import SlotSignatures
+from firth.serving.warmup import FILE
 from tests.generation.cases import eagerly, generator_of
 
 # Prompts up to so many tokens have a graph, all others another one.
@@ -34,6 +38,27 @@ def exported(made_once) -> str:
             export(served.model, served.tokenizer, served.recipe, None, str(folder))
 
     return str(made_once("causal_lm_with_slots", make))
+
+
+def copy_of_exported(made_once, folder: pathlib.Path) -> pathlib.Path:
+    """Copies the model without its warm-up requests, of which a server runs each graph when it starts.
+
+    Args:
+        made_once: The fixture of this name.
+        folder: Folder that does not exist yet.
+    """
+    shutil.copytree(exported(made_once), folder)
+    (folder / FOLDER / FILE).unlink()
+    return folder
+
+
+def exported_without_warmup(made_once) -> str:
+    """Returns the folder of a copy of the model without its warm-up requests; see `copy_of_exported`.
+
+    Args:
+        made_once: The fixture of this name.
+    """
+    return str(made_once("causal_lm_with_slots_cold", lambda folder: copy_of_exported(made_once, folder)))
 
 
 def batcher_of(made_once) -> ContinuousBatcher:

@@ -10,7 +10,7 @@ from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
 from tests.exported_model import exported_model
-from tests.serving.slots.models import exported
+from tests.serving.slots.models import exported_without_warmup
 
 WRITER, ENCODER = "writer", "encoder"
 
@@ -21,7 +21,7 @@ def models_of(made_once) -> Models:
     Args:
         made_once: The fixture of this name.
     """
-    return _models(exported(made_once), exported_model().directory)
+    return _models(exported_without_warmup(made_once), exported_model().directory)
 
 
 @functools.cache

@@ -7,7 +7,7 @@ import pytest
 from firth.serving import SlotPrompt
 from scripts.docs.browser import Browser, browser_path
 from tests.serving.server.playground.served import address
-from tests.serving.slots.models import batcher_of, exported
+from tests.serving.slots.models import batcher_of, exported_without_warmup
 
 pytestmark = pytest.mark.skipif(browser_path() is None, reason="there is no Chromium")
 PART = "document.querySelector('#generate')"
@@ -16,7 +16,7 @@ PROMPT = "the cat"
 
 @pytest.fixture(scope="module")
 def page(made_once):
-    with address({"writer": exported(made_once)}) as found, Browser(400) as browser:
+    with address({"writer": exported_without_warmup(made_once)}) as found, Browser(400) as browser:
         browser.open(found, f"{PART} !== null")
         # On a narrow screen the parameters are closed.
         browser.tab_to("#generate summary")

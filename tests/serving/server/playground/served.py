@@ -19,7 +19,7 @@ from firth.serving.server.playground import page
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
 from firth.serving.signature import Answer, Output, Signature
-from tests.exported_model import RECIPE, UNIGRAM_COUNTS, exported_model
+from tests.exported_model import RECIPE, make_served
 
 # Markup that would run in a page which takes it for its own.
 MARKUP = "<img src=x onerror=\"document.title='run'\"><b>bold</b>"
@@ -49,10 +49,10 @@ def repeating(made_once, monkeypatch) -> str:
     """Returns the folder of a model that answers with the text that it is asked about."""
     monkeypatch.setattr("firth.serving.saved_model.text_signatures", lambda *_: {"repeat": REPEATED})
     monkeypatch.setattr("firth.serving.warmup.text_signatures", lambda *_: {"repeat": REPEATED})
-    served = exported_model().served
 
     def make(folder):
-        export(served.model, served.tokenizer, RECIPE, UNIGRAM_COUNTS, str(folder))
+        served = make_served(RECIPE)
+        export(served.model, served.tokenizer, RECIPE, None, str(folder))
 
     return str(made_once("model_that_repeats", make))
 
