@@ -85,7 +85,7 @@ MEMORY = WorkerMemory()
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item, nextitem):
-    """Gives memory back after the last test of a file."""
+    """Gives memory back: what a file has made after its last test, and what is unreachable after any."""
     if nextitem is None or nextitem.path != item.path:
         if isinstance(item, pytest.Function):
             forget_results(item.module)
@@ -93,7 +93,7 @@ def pytest_runtest_teardown(item, nextitem):
             for module in helpers():
                 forget_results(module)
             forget_custom_gradients()
-        MEMORY.give_back()
+    MEMORY.give_back()
 
 
 def folder_of(item):

@@ -4,12 +4,20 @@ import pytest
 
 from tests.forked_validation import forked_validation
 from tests.pipelines.bucket_server import serving
+from tests.reports.remembered_plots import plots_drawn_once
 
 
 @pytest.fixture(scope="package", autouse=True)
 def _validation_in_forks():
     """Pipelines of this folder validate their models without importing TensorFlow anew."""
     with forked_validation():
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _plots_once():
+    """Reruns in the same folder show the plots of the run before."""
+    with plots_drawn_once({}):
         yield
 
 

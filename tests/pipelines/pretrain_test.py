@@ -85,6 +85,12 @@ def first(root, converted_before, messages, events):
         absl.logging.get_absl_logger().removeHandler(handler)
 
 
+@pytest.fixture(scope="module")
+def client(first):
+    """A client of the model that the first run has pushed."""
+    return Client(first.pushed)
+
+
 def converted() -> set[str]:
     """Modules of one function each, which AutoGraph has rewritten in this process."""
     return {name for name in sys.modules if name.startswith("__autograph_generated")}
@@ -99,10 +105,9 @@ def losses(run_dir: pathlib.Path) -> dict[int, float]:
     return {entry["step"]: entry["loss"] for entry in history(run_dir)}
 
 
-def test_raw_text_becomes_a_served_model_without_thresholds_too(first):
+def test_raw_text_becomes_a_served_model_without_thresholds_too(first, client):
     assert first.blessed and first.reasons == ()
     assert first.pushed == first.served is not None
-    client = Client(first.pushed)
     (candidates,) = client.fill_mask(["Return the [MASK] of the message."])
     assert len(candidates[0]) == 5
     assert client.embed(["a string", "two strings"]).shape == (2, 32)
@@ -127,14 +132,14 @@ def test_a_run_trains_on_short_rows_first(first, events):
     assert [event["step"] for event in events if event["kind"] == "training"][-1] == STEPS
 
 
-def test_a_trained_model_is_picked_up_again(first):
+def test_a_trained_model_is_picked_up_again(first, client):
     model = load_model(first.bundle)
     tokenizer = load_tokenizer(first.bundle / "tokenizer")
     assert model.backbone.token_embedding.table.shape[0] >= tokenizer.vocabulary_size()
     assert str(first.bundle) == json.loads((first.run_dir / results.SUMMARY_FILE).read_text())["bundle"]
     assert read_run(first.run_dir).is_finished
     # What the model answers from raw strings, it answers from the features that these become.
-    embedded = Client(first.pushed).embed(["a string"])
+    embedded = client.embed(["a string"])
     with open(first.bundle / "recipe.yaml", encoding="utf-8") as file:
         assert "max_predictions: 5" in file.read()
     served = Served(model, tokenizer, tiny())

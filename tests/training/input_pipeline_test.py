@@ -20,6 +20,7 @@ from tests.training.artifacts import (
     write_rows,
     write_split,
 )
+from tests.training.traced_objectives import traced
 
 BATCH = 4
 
@@ -31,14 +32,20 @@ def objective():
 
 
 @pytest.fixture(scope="module")
+def graph(objective):
+    """The same in one graph for all batches, each of which would trace it anew."""
+    return traced(objective)
+
+
+@pytest.fixture(scope="module")
 def rows(tmp_path_factory):
     directory = tmp_path_factory.mktemp("rows")
     return read_rows(write_split(directory, count=10), directory / "cache", LIMITS)
 
 
 @pytest.fixture(scope="module")
-def batches(rows, objective):
-    return list(training_batches(rows, objective, 42, BATCH, 0, 10).as_numpy_iterator())
+def batches(rows, graph):
+    return list(training_batches(rows, graph, 42, BATCH, 0, 10).as_numpy_iterator())
 
 
 def test_batches_are_as_specified(batches, objective):
@@ -51,9 +58,9 @@ def test_batches_are_as_specified(batches, objective):
             assert features[name].dtype == spec.dtype
 
 
-def test_a_later_start_gives_the_same_steps(rows, objective, batches):
+def test_a_later_start_gives_the_same_steps(rows, graph, batches):
     start = 7
-    resumed = list(training_batches(rows, objective, 42, BATCH, start, 10).as_numpy_iterator())
+    resumed = list(training_batches(rows, graph, 42, BATCH, start, 10).as_numpy_iterator())
     assert len(resumed) == 10 - start
     for (ids, features), (ids_before, features_before) in zip(resumed, batches[start:]):
         np.testing.assert_array_equal(ids, ids_before)
@@ -84,12 +91,12 @@ def test_masks_and_pairs_of_an_example_differ_by_epoch(batches):
         assert np.mean(differ) > 0.5
 
 
-def test_later_epochs_repeat_the_masks_and_pairs_of_so_many(rows, objective):
+def test_later_epochs_repeat_the_masks_and_pairs_of_so_many(rows, objective, graph):
     """Static masking: the rows come in an order of their own in each epoch, and are what they were."""
     copies = 3
     config = MaskedLM(masking_copies=copies)
     assert not MaskedLM(masking_copies=1).epochs_drawn(np.arange(7)).any()
-    batches = training_batches(rows, objective, 42, 10, 0, 7, epochs_drawn=config.epochs_drawn)
+    batches = training_batches(rows, graph, 42, 10, 0, 7, epochs_drawn=config.epochs_drawn)
     seen = []
     for ids, features in batches.as_numpy_iterator():
         order = np.argsort(ids)
@@ -117,18 +124,18 @@ def test_another_seed_gives_another_run(rows, batches):
     assert not drawn[0] & drawn[1]
 
 
-def test_pairs_are_half_random_with_negatives_and_have_no_label_without(rows, objective, batches, tmp_path):
+def test_pairs_are_half_random_with_negatives_and_have_no_label_without(rows, graph, batches, tmp_path):
     def random_share(batches):
         labels = np.concatenate([features["next_sentence_labels"].flatten() for _, features in batches])
         weights = np.concatenate([features["next_sentence_weights"].flatten() for _, features in batches])
         return labels[weights > 0].mean()
 
     assert abs(random_share(batches) - 0.5) < 4 * 0.5 / np.sqrt(80)
-    alone = training_batches(rows, objective, 42, BATCH, 0, 10, negatives=False)
+    alone = training_batches(rows, graph, 42, BATCH, 0, 10, negatives=False)
     assert not any(features["next_sentence_weights"].any() for _, features in alone.as_numpy_iterator())
     write_rows(tmp_path / "rows.gz", [raw_row(index, document=5) for index in range(6)])
     one_document = read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", LIMITS)
-    made = list(training_batches(one_document, objective, 42, BATCH, 0, 5).as_numpy_iterator())
+    made = list(training_batches(one_document, graph, 42, BATCH, 0, 5).as_numpy_iterator())
     assert not any(features["next_sentence_weights"].any() for _, features in made)
 
 
@@ -159,7 +166,7 @@ def test_a_mask_rate_goes_from_its_first_to_its_last(rows):
     """A function of the step, so that a run that is taken up goes on with the same rows."""
     config = MaskedLM(mask_rate=0.1, first_mask_rate=0.5, max_predictions=16, next_sentence=False)
     sequences = Sequences(length=LENGTH, max_documents=DOCUMENTS)
-    objective = MaskedLMObjective(config, sequences, WordPieceTokenizer(VOCABULARY))
+    objective = traced(MaskedLMObjective(config, sequences, WordPieceTokenizer(VOCABULARY)))
 
     def batches(*steps, run=None):
         found = training_batches(rows, objective, 42, BATCH, *steps, run=run).as_numpy_iterator()

@@ -107,7 +107,7 @@ def moved_parts(recipe, weights) -> set[str]:
     "method, moved",
     [
         pytest.param({"kind": "full"}, {EMBEDDINGS, FIRST, LAST}, marks=pytest.mark.repeated),
-        ({"kind": "head"}, set()),
+        pytest.param({"kind": "head"}, set(), marks=pytest.mark.repeated),
         ({"kind": "last_layers", "layers": 1}, {LAST}),
         pytest.param(
             {"kind": "discriminative", "decay": 0.5}, {EMBEDDINGS, FIRST, LAST}, marks=pytest.mark.repeated
@@ -135,7 +135,7 @@ SETTINGS = {
     **{"last_layers": {"layers": 1}, "houlsby": {"bottleneck": 4}},
 }
 STATES = [
-    pytest.param(kind, marks=() if kind in ("prefix_tuning", "adalora", "p_tuning") else pytest.mark.repeated)
+    pytest.param(kind, marks=() if kind in ("prefix_tuning", "adalora") else pytest.mark.repeated)
     for kind in METHODS
 ]
 

@@ -16,13 +16,13 @@ def trace_once(make: Callable) -> Callable:
     def make_traced(config, sequences, tokenizer):
         key = (config.model_dump_json(), sequences.model_dump_json(), tokenizer.digest)
         if key not in known:
-            known[key] = _traced(make(config, sequences, tokenizer))
+            known[key] = traced(make(config, sequences, tokenizer))
         return known[key]
 
     return make_traced
 
 
-def _traced(objective: Callable) -> Callable:
+def traced(objective: Callable) -> Callable:
     """Returns an objective that calls a graph of its own, one for all datasets of rows of equal specs."""
     graphs = {}
 
