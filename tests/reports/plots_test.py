@@ -40,7 +40,7 @@ def test_plots_are_svg_in_the_colours_of_the_page(name):
     assert not any(color in svg for color in plots._THEMED)
 
 
-# Of lines, of bars, and of both.
+# A plot of lines, one of bars, and one of both.
 @pytest.mark.parametrize("name", ["loss", "languages", "measured"])
 def test_a_plot_is_the_same_each_time(name):
     assert DRAWN[name]() == DRAWN[name]()
