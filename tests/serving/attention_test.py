@@ -81,10 +81,17 @@ def test_signature_is_there_by_choice():
     }
 
 
-@pytest.mark.parametrize("preset", ["xlnet_tiny", "elmo_tiny"])
-def test_model_without_such_attention_is_refused(preset):
-    with pytest.raises(RecipeError, match=r"export\.attention: true does not work"):
-        load_recipe(preset, ["export.attention=true"])
+@pytest.mark.parametrize(
+    ("preset", "others", "named"),
+    [
+        ("xlnet_tiny", [], "model.kind"),
+        ("elmo_tiny", [], "model.kind"),
+        ("llama_tiny", ["sequences.length=1025"], "sequences.length: 1,025"),
+    ],
+)
+def test_model_without_such_attention_is_refused(preset, others, named):
+    with pytest.raises(RecipeError, match=rf"export\.attention: true does not work for {named}"):
+        load_recipe(preset, ["export.attention=true", *others])
 
 
 def test_engine_that_keeps_nothing_is_refused(served, monkeypatch):

@@ -184,6 +184,10 @@ def device_conflicts(recipe: RunRecipe) -> Iterator[str]:
         )
 
 
+# Tokens of a row; the answer to one text is then 4 MiB.
+_LONGEST_ATTENTION = 1_024
+
+
 def export_conflicts(recipe: RunRecipe) -> Iterator[str]:
     """Yields a line for each reason why the model has no slots or no attention, where they are asked for."""
     export = recipe.export
@@ -191,6 +195,11 @@ def export_conflicts(recipe: RunRecipe) -> Iterator[str]:
         yield (
             f"export.attention: true does not work for model.kind: {recipe.model.kind}, whose layers give no "
             "attention probabilities; leave it out"
+        )
+    elif export.attention and (length := recipe.sequences.length) > _LONGEST_ATTENTION:
+        yield (
+            f"export.attention: true does not work for sequences.length: {length:,}, since an answer has a "
+            f"number for each pair of tokens; at most {_LONGEST_ATTENTION:,}, or leave it out"
         )
     if not export.slots:
         if export.slot_length is not None:
