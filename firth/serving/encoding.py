@@ -58,11 +58,19 @@ def encode(
     """
     vocabulary = tf.constant(tokenizer.get_vocabulary())
     tokens = ids.with_flat_values(tf.gather(vocabulary, ids.flat_values))
-    batch = ids.nrows(tf.int32)
-    rows = tf.concat([repeat_ids(before, batch), ids, repeat_ids(after, batch)], axis=1)
-    features = _row_features(rows, len(before) + len(after))
+    around = len(before) + len(after)
+    lengths = tf.cast(ids.row_lengths(), tf.int32) + around
+    features = _row_features(lengths, around)
+    # Ragged rows are concatenated by seventy operations.
     longest = tf.shape(features[names.DOCUMENT_IDS])[1]
-    features[names.TOKEN_IDS] = rows.to_tensor(tokenizer.pad_id, shape=tf.stack([-1, longest]))
+    inside = ids.to_tensor(tokenizer.pad_id, shape=tf.stack([-1, longest - around]))
+    rows = tf.pad(inside, [[0, 0], [len(before), len(after)]], constant_values=tokenizer.pad_id)
+    places = tf.range(longest)
+    for place, each in enumerate(before):
+        rows = tf.where(places == place, each, rows)
+    for back, each in enumerate(reversed(after), start=1):
+        rows = tf.where(places == lengths[:, tf.newaxis] - back, each, rows)
+    features[names.TOKEN_IDS] = rows
     return Encoded(features, ids, tokens, len(before), len(after), Reading.of(ids, ids))
 
 
@@ -92,14 +100,14 @@ def word_features(words: tf.RaggedTensor, tokenizer: WordTokenizer) -> dict[str,
     Args:
         words: Words of each text, ragged string [batch, (words)].
     """
-    mark = tf.fill([words.nrows(), 1], b"")
-    features = _row_features(tf.concat([mark, words, mark], axis=1), 2)
+    lengths = tf.cast(words.row_lengths(), tf.int32) + 2
+    features = _row_features(lengths, 2)
     longest = tf.shape(features[names.DOCUMENT_IDS])[1]
     spelled = words.with_flat_values(tokenizer.characters(words.flat_values))
     inside = spelled.to_tensor(shape=tf.stack([-1, longest - 2, tokenizer.max_characters]))
     characters = tf.pad(inside, [[0, 0], [1, 1], [0, 0]])
     places = tf.range(longest)[tf.newaxis]
-    last = tf.cast(words.row_lengths(), tf.int32)[:, tf.newaxis] + 1
+    last = lengths[:, tf.newaxis] - 1
     characters = tf.where((places == 0)[:, :, tf.newaxis], tokenizer.bos_characters, characters)
     characters = tf.where((places == last)[:, :, tf.newaxis], tokenizer.eos_characters, characters)
     return {**features, names.CHARACTERS: characters}
@@ -110,8 +118,7 @@ def repeat_ids(ids: tuple[int, ...], batch: tf.Tensor) -> tf.Tensor:
     return tf.tile(tf.reshape(tf.constant(ids, tf.int32), [1, len(ids)]), [batch, 1])
 
 
-def _row_features(rows: tf.RaggedTensor, shortest: int) -> dict[str, tf.Tensor]:
-    lengths = tf.cast(rows.row_lengths(), tf.int32)
+def _row_features(lengths: tf.Tensor, shortest: int) -> dict[str, tf.Tensor]:
     # The maximum over an empty batch is the smallest integer.
     longest = tf.maximum(tf.reduce_max(lengths), shortest)
     real = tf.sequence_mask(lengths, longest, tf.int32)

@@ -192,7 +192,7 @@ class Attention(ProjectedHeads):
         mask = mask_of(mask, own if context is None else context_mask)
         bias, hidden = with_mask(bias, mask), ops.cast(hidden, self.compute_dtype)
         if content is None:
-            query, key, value = self._project(hidden, context, positions)
+            query, key, value = self._project(hidden, context, positions, training)
         else:
             query, key, value = self._apart(hidden, content)
         return self._attend(hidden, query, key, value, bias, training, causal, local=local)
@@ -236,7 +236,7 @@ class Attention(ProjectedHeads):
             A float tensor [batch, count, width], and the cache with the keys and values of these tokens.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
-        query, *own = self._project_unscaled(hidden, positions)
+        query, *own = self._project_unscaled(hidden, None, positions)
         key, value = (write(known, each, index) for known, each in zip(cache, own, strict=True))
         return self._attend(hidden, query, key, value, bias, None, scale=self._scale), (key, value)
 

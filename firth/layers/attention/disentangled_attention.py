@@ -103,7 +103,7 @@ class DisentangledAttention(Attention):
         mask = mask_of(mask, hidden_mask if content is None else content_mask)
         bias, hidden = with_mask(bias, mask), ops.cast(hidden, self.compute_dtype)
         query, key, value = (
-            self._project(hidden, None, None) if content is None else self._apart(hidden, content)
+            self._project(hidden, None, None, training) if content is None else self._apart(hidden, content)
         )
         tables = self._tables(positions)
         if isinstance(bias, RowBias):

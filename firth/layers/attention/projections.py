@@ -74,17 +74,28 @@ class ProjectedHeads(Divided, ExtensibleLayer):
         return drawn(NormalColumns(runs, self.dropout.seed_generator))
 
     def _project(
-        self, hidden: Tensor, context: Tensor | None, positions: Tensor | None
+        self, hidden: Tensor, context: Tensor | None, positions: Tensor | None, training: bool | None = True
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns queries [group, batch, heads, length, head width], keys and values without the group."""
+        """Returns queries [group, batch, heads, length, head width], keys and values without the group.
+
+        Those of training scale the queries by their weights; see `_scales`.
+        """
+        if not training and self._scale != 1.0:
+            query, key, value = self._project_unscaled(hidden, context, positions)
+            return ops.multiply(query, self._scale), key, value
         if self.cross:
             key, value = self.context_cache(context)
             return self._queries(hidden), key, value
         heads = self._heads(hidden, self.kernel, self.bias, "query", "key", "value")
         return self._taken_apart(heads, positions)
 
-    def _project_unscaled(self, hidden: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns the same of tokens that are read next, whose queries are not scaled."""
+    def _project_unscaled(
+        self, hidden: Tensor, context: Tensor | None, positions: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns the same of tokens that are read, not trained on, whose queries are not scaled."""
+        if self.cross:
+            key, value = self.context_cache(context)
+            return self._queries_unscaled(hidden), key, value
         axis = self._axis_of_groups(hidden)
         heads = self._heads(hidden, self.kernel, self.bias, "query", "key", "value", scaled=False, axis=axis)
         query, key, value = self._taken_apart(heads, positions, axis)

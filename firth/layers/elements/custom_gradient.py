@@ -173,6 +173,8 @@ def gather_tokens(hidden: Tensor, positions: Tensor) -> Tensor:
 
 def as_tensor(value: Tensor) -> Tensor:
     """Returns the value of a variable, or a tensor as it is."""
+    if ops.is_tensor(value) and not hasattr(value, "assign"):
+        return value
     # Reshaping turns a variable into a tensor without a copy.
     return ops.reshape(value, ops.shape(value))
 
