@@ -76,13 +76,23 @@ def describe(tensors: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Loaded:
-    """A model in a V1 session, as TF Serving loads it."""
+    """A model in a V1 session, as TF Serving loads it.
 
-    def __init__(self, directory: str) -> None:
+    With `lanes`, as many runs may each have a thread of their own that starts its operations, by
+    `RunOptions(inter_op_thread_pool=1)` to `lanes`. The operations of a stack of blocks wait for each other,
+    and threads that share them sleep and wake up between.
+    """
+
+    def __init__(self, directory: str, lanes: int = 0) -> None:
         # Its optimizer goes over each of the graphs that are asked for, here once instead of twice.
         config = tf.compat.v1.ConfigProto()
         rewriting = config.graph_options.rewrite_options
         rewriting.meta_optimizer_iterations = rewriter_config_pb2.RewriterConfig.ONE
+        if lanes:
+            # The first one is that of all other runs; versions share it.
+            config.session_inter_op_thread_pool.add().global_name = "others"
+            for _ in range(lanes):
+                config.session_inter_op_thread_pool.add().num_threads = 1
         self.session = tf.compat.v1.Session(graph=tf.Graph(), config=config)
         self.meta_graph = meta_graph = tf.compat.v1.saved_model.loader.load(
             self.session, ["serve"], directory

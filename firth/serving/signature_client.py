@@ -174,8 +174,7 @@ class SignatureClient(abc.ABC):
             ValueError: if the model has no such signature, or it has other inputs, or an input takes no such
                 name, or it lacks a parameter, and for a value out of its range.
         """
-        outputs = self._ask(name, texts, targets, parameters, **others)
-        return [{key: plain(values[row]) for key, values in outputs.items()} for row in range(len(texts))]
+        return plain_rows(self._ask(name, texts, targets, parameters, **others), len(texts))
 
     def check(self, name: str, targets: Sequence[str] | None = None, **others: Sequence[Text]) -> None:
         """Passes if a signature can be asked with these inputs next to the texts.
@@ -247,6 +246,28 @@ class SignatureClient(abc.ABC):
         parameters: Any = None,
         **others: Sequence[Text],
     ) -> dict[str, npt.NDArray[Any]]:
+        return self._call(*self.request(name, texts, targets, parameters, **others))
+
+    def request(
+        self,
+        name: str,
+        texts: Sequence[Text],
+        targets: Sequence[str] | None = None,
+        parameters: Any = None,
+        **others: Sequence[Text],
+    ) -> tuple[str, dict[str, tf.Tensor]]:
+        """Returns the name of the signature that is asked, and its inputs by name.
+
+        Args:
+            name: Name of a signature, as in `ask`.
+            texts: Texts, or lists of words.
+            targets: A target for each text.
+            parameters: Values of parameters by name.
+            **others: A text for each text of every other input.
+
+        Raises:
+            ValueError: as `ask` does.
+        """
         name = self.asked(name, texts)
         self.check(name, targets, **others)
         left_out = {each: [""] * len(texts) for each in self._left_out(name)}
@@ -258,7 +279,7 @@ class SignatureClient(abc.ABC):
             numbers = values_of(self._described(name).get("parameters", {}), parameters, len(texts))
             tensors |= {key: tf.constant(values) for key, values in numbers.items()}
             name = f"{name}{WITH_PARAMETERS}"
-        return self._call(name, tensors)
+        return name, tensors
 
     def _tensor(self, name: str, values: Sequence[Text], are_lists: bool) -> tf.Tensor:
         """Returns the values of an input as a tensor: lists with empty texts after those that are shorter."""
@@ -275,10 +296,28 @@ class SignatureClient(abc.ABC):
         return tf.constant(rows, tf.string, [len(rows), longest])
 
 
+def plain_rows(outputs: Mapping[str, npt.NDArray[Any]], rows: int) -> list[dict[str, Any]]:
+    """Returns the outputs of each row by name, as plain values.
+
+    Args:
+        outputs: Outputs, [rows, ...].
+        rows: Number of the first rows that are returned.
+
+    Example:
+
+    >>> plain_rows({"score": np.array([0.5, 1.0])}, 2)
+    [{'score': 0.5}, {'score': 1.0}]
+    """
+    return [{key: plain(values[row]) for key, values in outputs.items()} for row in range(rows)]
+
+
 def plain(values: Any) -> Any:
     """Returns an array's row as lists, numbers and strings."""
     if isinstance(values, np.ndarray | np.generic):
+        has_texts = values.dtype.kind in "OSU"
         values = values.tolist()
+        if not has_texts:
+            return values
     if isinstance(values, list):
         return [plain(each) for each in values]
     return values.decode("utf-8", "replace") if isinstance(values, bytes) else values

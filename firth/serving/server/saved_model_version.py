@@ -1,6 +1,7 @@
 """A loaded SavedModel: its graphs, its batches and its slots."""
 
 import os
+import queue
 from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any
@@ -48,7 +49,7 @@ class SavedModelVersion(ModelVersion):
         super().__init__(name, version, path)
         self.description = read_description(path)
         with storage.local_copy(path) as local:
-            self._loaded = Loaded(local)
+            self._loaded = Loaded(local, settings.batch_threads)
             self.meta_graph = self._loaded.meta_graph
             self.signature_defs = dict(self.meta_graph.signature_def)
             # The loader's own ones, such as that of the initializer, begin so.
@@ -60,8 +61,11 @@ class SavedModelVersion(ModelVersion):
             for request in read_warmup(local):
                 self.run(request.signature, request.inputs)
         self.changed = storage.stamp_of(os.path.join(path, SAVED_MODEL))[1] // 10**9
+        self._lanes: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for lane in range(settings.batch_threads):
+            self._lanes.put(lane + 1)
         self._batcher = DynamicBatcher(
-            self.run,
+            self._run_in_lane,
             settings.max_batch_rows,
             settings.max_queued_rows,
             settings.batch_threads,
@@ -77,8 +81,21 @@ class SavedModelVersion(ModelVersion):
                 lambda seconds, is_first: metrics.token(name, seconds, is_first),
             )
 
-    def run(self, signature: str, inputs: Mapping[str, Any]) -> Arrays:
-        """Returns the outputs of a signature, computed at once; lists become arrays of its dtypes."""
+    def _run_in_lane(self, signature: str, inputs: Mapping[str, Any]) -> Arrays:
+        lane = self._lanes.get()
+        try:
+            return self.run(signature, inputs, lane)
+        finally:
+            self._lanes.put(lane)
+
+    def run(self, signature: str, inputs: Mapping[str, Any], lane: int = 0) -> Arrays:
+        """Returns the outputs of a signature, computed at once; lists become arrays of its dtypes.
+
+        Args:
+            signature: Name of the signature.
+            inputs: Its inputs by name.
+            lane: Number of the thread that starts its operations; 0 for those that all runs share.
+        """
         definition = self.signature_defs[signature]
         feed = {
             definition.inputs[key].name: _as_input(values, definition.inputs[key])
@@ -86,7 +103,8 @@ class SavedModelVersion(ModelVersion):
         }
         fetched = {key: info.name for key, info in definition.outputs.items()}
         try:
-            found: Arrays = self._loaded.session.run(fetched, feed)
+            options = tf.compat.v1.RunOptions(inter_op_thread_pool=lane)
+            found: Arrays = self._loaded.session.run(fetched, feed, options)
         except tf.errors.OpError as error:
             raise refusal_of(error) from None
         except UnicodeDecodeError:
