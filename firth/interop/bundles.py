@@ -47,11 +47,18 @@ Array = TypeVar("Array")
 _USUAL, _MOST = 512, 8192
 
 
-def open_bundle(bundle: str | os.PathLike[str]) -> tuple[BackboneWithHeads, RunRecipe]:
-    """Returns the model of a bundle, in float32, and its recipe."""
+def open_bundle(
+    bundle: str | os.PathLike[str], writes_tasks: bool = False
+) -> tuple[BackboneWithHeads, RunRecipe]:
+    """Returns the model of a bundle, in float32, and its recipe.
+
+    Args:
+        bundle: Path of the folder.
+        writes_tasks: Whether the model of a task that writes texts has a place in the format.
+    """
     with _naming_bundle(bundle):
         recipe = read_recipe(bundle)
-        if recipe.goal_key == "task":
+        if recipe.goal_key == "task" and not (writes_tasks and recipe.goal.text_end):
             raise InteropError(
                 f"{bundle} is the model of a task, whose head this format has no place for; "
                 "--format hf writes it, or the model below the head"

@@ -50,7 +50,7 @@ def export_model(
         choices = ", ".join(library.ACCEPTED_MODEL_TYPES)
         raise InteropError(f"quantization: {quantization!r} is not one of {choices}")
     with storage.whole_folder(folder) as unfinished:
-        model, recipe = open_bundle(bundle)
+        model, recipe = open_bundle(bundle, writes_tasks=True)
         untrained = untrained_heads(bundle, heads)
         if recipe.model.has_decoder or not recipe.model.has_encoder:
             require_trained(untrained)

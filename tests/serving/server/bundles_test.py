@@ -8,7 +8,8 @@ import openai
 import pytest
 from starlette.testclient import TestClient
 
-from firth.generation import load_generator
+from firth.generation import Generator, load_generator
+from firth.models import save_model
 from firth.serving.server.app import make_app
 from firth.serving.server.bundles.texts import GeneratorTexts
 from firth.serving.server.metrics import Metrics
@@ -17,12 +18,21 @@ from firth.serving.server.settings import ServerSettings
 from firth.serving.server.slot_queue import StepError
 from firth.serving.server.sources import BundleSource
 from firth.serving.slots.batcher import SlotPrompt
+from firth.tokenizers import save_tokenizer
+from tests.generation.framing_turns_test import SAID
 from tests.interop.ctranslate2.exporting_test import place
 from tests.interop.ctranslate2.generator_test import bundle_of
+from tests.tasks.dialogue_test import served as served_dialogue
+from tests.tasks.text_to_text_test import served as served_text_to_text
+from tests.training.eagerly import eagerly
 
 pytest.importorskip("ctranslate2")
 
 NAMES = ("gpt2", "t5")
+TASKS = {
+    "dialogue": served_dialogue,
+    "text_to_text": functools.partial(served_text_to_text, "t5_tiny", "text"),
+}
 PROMPTS = ["a b c d", "j i h g f e d c", "e"]
 SETTINGS = ServerSettings(max_queued_texts=16)
 
@@ -186,6 +196,34 @@ def test_an_error_of_the_engine_ends_only_the_texts_that_it_writes(monkeypatch):
     while texts.free < 3:
         written += texts.step()
     assert written[-1].number == other and written[-1].ended
+
+
+@pytest.mark.parametrize("kind", TASKS)
+def test_a_model_of_a_task_writes_as_the_keras_model_does(kind, tmp_path):
+    served = TASKS[kind]()
+    made = Generator(served.model, served.tokenizer, served.recipe)
+    save_tokenizer(made.tokenizer, str(tmp_path / "tokenizer"))
+    save_model(made.model, made.recipe, str(tmp_path / "tokenizer"), str(tmp_path / "bundle"))
+    options = {"cache": tmp_path / "cache"}
+    source = BundleSource("task", os.fspath(tmp_path / "bundle"), engine="ctranslate2", options=options)
+    models = Models([source], SETTINGS)
+    http = TestClient(make_app(models, SETTINGS, Metrics()))
+    client = openai.OpenAI(base_url=f"{http.base_url}/v1", api_key="-", http_client=http, max_retries=0)
+    asked = {"model": "task", "max_tokens": 6, "temperature": 0}
+    with eagerly():
+        if kind == "dialogue":
+            expected = made.reply(SAID, max_new_tokens=6).text
+            found = client.chat.completions.create(**asked, messages=SAID).choices[0].message.content
+        else:
+            expected = made.generate("the cat", max_new_tokens=6).text
+            found = client.completions.create(**asked, prompt="the cat").choices[0].text
+    models.close()
+    assert found == expected
+
+
+def test_a_model_without_texts_is_refused_with_the_way_to_serve_it():
+    with pytest.raises(ValueError, match=r"masked_lm writes no text.*without --engine"):
+        Models([BundleSource("bert", bundle_of("bert"), engine="ctranslate2")], SETTINGS)
 
 
 def test_a_newer_bundle_of_a_run_is_taken(tmp_path):

@@ -11,6 +11,7 @@ import tensorflow_text  # noqa: F401  (registers the ops of the tokenizer)
 
 from firth import storage
 from firth.generation.engines import load_generator
+from firth.generation.framing import NoTextError
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.base import RECIPE_FILE
 from firth.serving.server.bundles.texts import GeneratorTexts
@@ -54,7 +55,10 @@ class BundleVersion(ModelVersion):
         options: Mapping[str, Any],
     ) -> None:
         super().__init__(name, version, path)
-        generator: Any = load_generator(path, engine=engine, **options)
+        try:
+            generator: Any = load_generator(path, engine=engine, **options)
+        except NoTextError as error:
+            raise ValueError(f"{path}: {error}; without --engine its export is served") from None
         self.changed = storage.stamp_of(os.path.join(path, RECIPE_FILE))[1] // 10**9
         self._texts = GeneratorTexts(generator, engine, settings.max_batch_rows)
         texts = SlotTexts(generator.framing)
