@@ -13,14 +13,14 @@ from tests.fresh_process import run_python
 # Runs a script whose sessions do not optimise graphs, as those of this process do not.
 PLAIN = """
 import runpy, sys
-import tensorflow as tf
+from tensorflow.core.protobuf import config_pb2
 
-def plain(made=tf.compat.v1.ConfigProto):
+def plain(made=config_pb2.ConfigProto):
     config = made()
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     return config
 
-tf.compat.v1.ConfigProto = plain
+config_pb2.ConfigProto = plain
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """

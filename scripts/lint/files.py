@@ -125,7 +125,8 @@ LOCAL = {
         "tempfile.SpooledTemporaryFile",
         "answers until they are written in order, to the artifact that storage has opened",
     ),
-    "serving/isolated_check.py": (".gfile open", "runs without firth, on a local copy"),
+    "serving/isolated_check.py": ("open", "runs without firth, on a local copy"),
+    "serving/isolated_session.py": (".glob .rglob", "libraries of installed packages"),
     "serving/validation.py": ("tempfile.TemporaryDirectory", "what two processes tell each other"),
     "serving/warmup.py": ("os.makedirs tensorflow.io.TFRecordWriter", _WHOLE_FOLDER),
     "serving/server/announcements.py": (

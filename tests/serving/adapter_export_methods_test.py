@@ -9,9 +9,9 @@ from firth.recipes.tuning.adding import IA3, LoHa
 from firth.recipes.tuning.bottleneck import Pfeiffer
 from firth.recipes.tuning.prompts import PrefixTuning, PromptTuning, PTuning, PTuningV2
 from firth.serving.adapter_export import export_adapters
-from firth.serving.isolated_check import Loaded
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
+from firth.serving.slots.loaded import Loaded
 from firth.tokenizers import WordPieceTokenizer
 from tests.training.artifacts import VOCABULARY
 from tests.tuning.drawn import drawn

@@ -11,9 +11,9 @@ from firth.recipes.tuning.bottleneck import Houlsby
 from firth.recipes.tuning.prompts import PrefixTuning
 from firth.serving.adapter_export import export_adapters
 from firth.serving.exported_model import read_description
-from firth.serving.isolated_check import Loaded
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
+from firth.serving.slots.loaded import Loaded
 from firth.tokenizers import WordPieceTokenizer
 from firth.tuning import load_adapter, load_adapters, save_adapter
 from tests.training.artifacts import VOCABULARY

@@ -9,9 +9,9 @@ import tensorflow as tf
 
 from firth.constraints.token_bytes import TokenBytes
 from firth.serving import read_description
-from firth.serving.isolated_check import Loaded
 from firth.serving.saved_model import export
 from firth.serving.schemas.export import read_automaton
+from firth.serving.slots.loaded import Loaded
 from tests.generation.constrained_batch_test import generator
 
 ORDER = {

@@ -11,10 +11,10 @@ import tensorflow as tf
 
 from firth.models import build_pretraining_model
 from firth.recipes import BytePairTokenizerConfig, SentencePieceTokenizerConfig, load_recipe
-from firth.serving.isolated_check import Loaded
 from firth.serving.saved_model import export
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
+from firth.serving.slots.loaded import Loaded
 from firth.tokenizers import (
     BytePairTokenizer,
     SentencePieceTokenizer,

@@ -16,12 +16,12 @@ from firth.recipes.corpus.normalization import Normalization
 from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
 from firth.serving.evaluate import evaluator, unigram_log_probabilities
 from firth.serving.fill_mask import fill_mask
-from firth.serving.isolated_check import Loaded
 from firth.serving.parameter import WITH_PARAMETERS
 from firth.serving.saved_model import export
 from firth.serving.score import score_target
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
+from firth.serving.slots.loaded import Loaded
 from firth.serving.warmup import sample_row
 from firth.tokenizers import count_byte_words, count_spaced_words, count_words, load_tokenizer
 from tests.generation.cases import eagerly

@@ -20,7 +20,6 @@ from firth.cli.requests.running_server import AskServer, served_answers
 from firth.cli.runs_on_disk import RunOnDisk, find_run
 
 # Keras and TensorFlow work without these. Loading them takes a third of the time of `import tensorflow`.
-# `isolated_check` has the same list, since it loads nothing of firth.
 _OPTIONAL = ("IPython", "googleapiclient", "matplotlib", "pandas", "sklearn")
 
 

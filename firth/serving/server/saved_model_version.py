@@ -14,7 +14,6 @@ import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokeni
 from firth import storage
 from firth.recipes.base.errors import suggest
 from firth.serving.exported_model import SAVED_MODEL, read_description
-from firth.serving.isolated_check import Loaded
 from firth.serving.server.batching import DynamicBatcher
 from firth.serving.server.errors import RequestError
 from firth.serving.server.metrics import Metrics
@@ -23,6 +22,7 @@ from firth.serving.server.slot_queue import SlotQueue
 from firth.serving.server.unbatched import UnbatchedRequests
 from firth.serving.server.versions import Arrays, ModelVersion, refusal_of
 from firth.serving.slots.batcher import ContinuousBatcher
+from firth.serving.slots.loaded import Loaded
 from firth.serving.warmup import read_warmup
 
 

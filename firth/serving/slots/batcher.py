@@ -15,8 +15,8 @@ from firth.constraints.matcher import CompiledConstraint, ConstraintError, Match
 from firth.generation.results import END, LENGTH, STUCK
 from firth.recipes.generation.constraints import Constraint
 from firth.serving.exported_model import newest_model, read_description
-from firth.serving.isolated_check import Loaded
 from firth.serving.parameter import values_of
+from firth.serving.slots.loaded import Loaded
 from firth.serving.slots.requests import GREATEST_BIAS, prefill_request, step_request
 from firth.serving.slots.token_bytes import read_token_bytes
 from firth.serving.warmup import Request

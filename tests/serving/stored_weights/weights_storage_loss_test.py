@@ -11,7 +11,8 @@ from firth.serving import read_description
 from firth.serving.bundle import export_bundle, export_stored
 from firth.serving.embeddings import embed
 from firth.serving.exported_model import weights_line
-from firth.serving.isolated_check import Loaded, graph_ops, libraries
+from firth.serving.isolated_check import graph_ops, libraries
+from firth.serving.slots.loaded import Loaded
 from firth.serving.stored_weights.weights import HeldWeights, describe_weights, model_weights
 from tests.exported_model import RECIPE, exported_model, exported_rows, make_served
 from tests.serving.stored_weights.weights_test import bundle_of
