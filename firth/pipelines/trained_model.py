@@ -30,6 +30,7 @@ from firth.serving.signature import EVALUATE
 
 RUN_FN = "firth.training.run_fn.run_fn"
 TUNER_FN = "firth.training.search.tuner_fn.tuner_fn"
+_EVALUATED_MODEL = "firth.components.evaluated_model"
 BASE_IMPORTER, WARM_START = "BaseImporter", "WarmStart"
 _PLATFORMS = {
     "local_docker": {"local_docker": infra_validator_pb2.LocalDockerConfig()},
@@ -101,6 +102,7 @@ def model_components(
         model=trainer.outputs["model"],
         baseline_model=baseline["baseline"].outputs["model"] if has_baseline else None,
         eval_config=build_eval_config(recipe.evaluation, recipe.goal),
+        module_path=_EVALUATED_MODEL,
     )
     infra = (
         {"infra": infra_validator(recipe.infra_validation, trainer.outputs["model"], examples)}

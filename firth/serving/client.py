@@ -21,6 +21,10 @@ class Client(SignatureClient):
         directory: Folder of a SavedModel, or a serving directory with a folder for each version
             (`1700000000/`), of which the highest number is taken.
 
+    Attributes:
+        path: Folder of the SavedModel.
+        saved_model: The SavedModel as TensorFlow loads it.
+
     Raises:
         NoModelError: if there is no model.
 
@@ -34,7 +38,7 @@ class Client(SignatureClient):
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.path = newest_model(os.fspath(directory))
         self.title = self.path
-        self._loaded = tf.saved_model.load(self.path)
+        self.saved_model = tf.saved_model.load(self.path)
 
     @functools.cached_property
     def description(self) -> dict[str, Any]:
@@ -47,7 +51,7 @@ class Client(SignatureClient):
 
     @property
     def _names(self) -> Iterable[str]:
-        return self._loaded.signatures
+        return self.saved_model.signatures
 
     def evaluate(self, rows: Sequence[bytes]) -> dict[str, npt.NDArray[Any]]:
         """Returns the sums that each row adds to the metrics, and the inputs of scores, by name: [rows, ...].
@@ -58,9 +62,9 @@ class Client(SignatureClient):
         Raises:
             ValueError: if the model has no signature `evaluate`.
         """
-        if "evaluate" not in self._loaded.signatures:
+        if "evaluate" not in self.saved_model.signatures:
             raise ValueError(f"{self.path} has no signature evaluate")
-        outputs = self._loaded.signatures["evaluate"](examples=tf.constant(list(rows), tf.string))
+        outputs = self.saved_model.signatures["evaluate"](examples=tf.constant(list(rows), tf.string))
         return {key: value.numpy() for key, value in outputs.items()}
 
     def inputs(self, name: str) -> tuple[str, ...]:
@@ -69,11 +73,11 @@ class Client(SignatureClient):
         Args:
             name: Name of the signature.
         """
-        signature = self._loaded.signatures.get(name)
+        signature = self.saved_model.signatures.get(name)
         return () if signature is None else tuple(signature.structured_input_signature[1])
 
     def _call(self, name: str, tensors: Mapping[str, tf.Tensor]) -> dict[str, npt.NDArray[Any]]:
-        outputs = self._loaded.signatures[name](**tensors)
+        outputs = self.saved_model.signatures[name](**tensors)
         return {key: value.numpy() for key, value in outputs.items()}
 
 
