@@ -27,6 +27,7 @@ from firth.serving.signature import Output, TensorSignature, check
 from firth.serving.slots.requests import BIASES, GREATEST_BIAS
 from firth.serving.slots.texts import TEXT_SIGNATURES, SlotTexts
 
+_LOST = "the slots lost their texts when a step failed; let each read its prompt again"
 Function = Callable[..., dict[str, tf.Tensor]]
 Bind = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -120,7 +121,7 @@ class SlotSignatures(SlotTexts):
         ]
         with tf.control_dependencies(checks):
             ids = tf.identity(ids)
-        known, number = self.kept.read(), tf.searchsorted(tf.constant(lengths), length)[0]
+        known, number = self.kept.restored(), tf.searchsorted(tf.constant(lengths), length)[0]
         reads = [functools.partial(self._begun, ids, each, known) for each in lengths]
         begun = tf.switch_case(number, reads) if len(reads) > 1 else reads[0]()
         self.kept.assign(joined(known, slot[0], begun))
@@ -160,7 +161,8 @@ class SlotSignatures(SlotTexts):
 
         Raises (when run):
             tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter; for an active
-                slot that has read no prompt, or whose mask lets no token come that may be written.
+                slot that has read no prompt, or whose mask lets no token come that may be written. After a
+                step that failed half way no slot holds a text until it has read a prompt again.
         """
         values = tuple(
             tf.where(active, each, tf.constant(parameter.default, parameter.dtype))
@@ -168,11 +170,13 @@ class SlotSignatures(SlotTexts):
         )
         bias_ids, biases = (tf.where(active[:, tf.newaxis], each, 0) for each in (bias_ids, biases))
         controls = controls_of_values(check_values(values))
-        slots = self.kept.read()
-        goes_on = active & (slots.writing.ended == RUNNING)
+        kept: Slots = self.kept.nest
+        with tf.control_dependencies([check(~self.kept.are_lost(), f"active: {_LOST}")]):
+            room, ended = kept.room.read(), kept.writing.ended.read()
+        goes_on = active & (ended == RUNNING)
         may_write = tf.reduce_any(tf.bitwise.bitwise_and(mask, tf.constant(self._may_write)) != 0, axis=1)
         checks = [
-            check(~active | (slots.room > 0), "active: a slot has read no prompt"),
+            check(~active | (room > 0), "active: a slot has read no prompt"),
             check(~goes_on | may_write, "mask: a slot has no token that may be written"),
             check(
                 (bias_ids >= 0) & (bias_ids < self._rows),
@@ -185,6 +189,7 @@ class SlotSignatures(SlotTexts):
         ]
         with tf.control_dependencies(checks):
             active, bias_ids = tf.identity(active), tf.identity(bias_ids)
+            slots = self.kept.taken()
         controls = controls._replace(bias_ids=bias_ids, biases=biases)
         slots, scores = self._writer.stepped(slots, active, controls, mask)
         self.kept.assign(slots)
@@ -213,40 +218,82 @@ class KeptTensor(tf.saved_model.experimental.TrackableResource):
         self._name = f"kept_{uuid.uuid4().hex}"
 
     def _create_resource(self) -> tf.Tensor:
-        return tf.raw_ops.VarHandleOp(dtype=self._spec.dtype, shape=self._spec.shape, shared_name=self._name)
+        # It is empty while a value is taken.
+        shape = [None] * self._spec.shape.rank
+        return tf.raw_ops.VarHandleOp(dtype=self._spec.dtype, shape=shape, shared_name=self._name)
 
     def _initialize(self) -> None:
-        self.assign(tf.zeros(self._spec.shape, self._spec.dtype))
+        self.assign(self.zeros())
+
+    def zeros(self) -> tf.Tensor:
+        """Returns the value that it starts with."""
+        return tf.zeros(self._spec.shape, self._spec.dtype)
 
     def read(self) -> tf.Tensor:
         """Returns the value."""
-        value = tf.raw_ops.ReadVariableOp(resource=self.resource_handle, dtype=self._spec.dtype)
-        return tf.ensure_shape(value, self._spec.shape)
+        return tf.ensure_shape(self._read(), self._spec.shape)
 
-    def assign(self, value: tf.Tensor) -> None:
-        """Puts another value in its place."""
-        tf.raw_ops.AssignVariableOp(resource=self.resource_handle, value=value)
+    def taken(self) -> tf.Tensor:
+        """Returns the value, which this variable holds no more: it can be changed in place."""
+        value = self._read()
+        with tf.control_dependencies([value]):
+            emptied = self.assign(tf.zeros([0] * self._spec.shape.rank, self._spec.dtype))
+        with tf.control_dependencies([emptied]):
+            return tf.ensure_shape(value, self._spec.shape)
+
+    def restored(self, is_lost: tf.Tensor) -> tf.Tensor:
+        """Returns the value, or zeros if it was taken and is lost.
+
+        Args:
+            is_lost: Whether it is, bool [].
+        """
+        value = self._read()
+        return tf.cond(is_lost, self.zeros, lambda: tf.ensure_shape(value, self._spec.shape))
+
+    def assign(self, value: tf.Tensor) -> Any:
+        """Replaces the value, and returns the operation that does."""
+        return tf.raw_ops.AssignVariableOp(resource=self.resource_handle, value=value)
+
+    def _read(self) -> tf.Tensor:
+        return tf.raw_ops.ReadVariableOp(resource=self.resource_handle, dtype=self._spec.dtype)
 
 
 class KeptTensors:
     """A nest of tensors that an exported model keeps between requests.
 
+    A request that changes them in place takes them, and assigns them at its end. If it fails between, they
+    are lost.
+
     Attributes:
-        variables: Variables, which the model must track.
+        nest: Variables, in a nest.
+        variables: All variables, which the model must track.
     """
 
     def __init__(self, specs: Any) -> None:
-        self._structure = specs
-        self.variables = [KeptTensor(each) for each in tf.nest.flatten(specs)]
+        self._tensors = [KeptTensor(each) for each in tf.nest.flatten(specs)]
+        self._are_taken = KeptTensor(tf.TensorSpec([], tf.bool))
+        self.nest = tf.nest.pack_sequence_as(specs, self._tensors)
+        self.variables = [*self._tensors, self._are_taken]
 
-    def read(self) -> Any:
-        """Returns the values, a nest of tensors."""
-        return tf.nest.pack_sequence_as(self._structure, [each.read() for each in self.variables])
+    def are_lost(self) -> tf.Tensor:
+        """Returns whether an earlier request took the values and failed, bool []."""
+        return self._are_taken.read()
+
+    def restored(self) -> Any:
+        """Returns the values, a nest of tensors; zeros where they are lost."""
+        is_lost = self.are_lost()
+        return tf.nest.map_structure(lambda each: each.restored(is_lost), self.nest)
+
+    def taken(self) -> Any:
+        """Returns the values, a nest of tensors that can be changed in place. `assign` must follow."""
+        with tf.control_dependencies([self._are_taken.assign(tf.constant(True))]):
+            return tf.nest.map_structure(lambda each: each.taken(), self.nest)
 
     def assign(self, values: Any) -> None:
-        """Puts other values in their place."""
-        for variable, value in zip(self.variables, tf.nest.flatten(values), strict=True):
-            variable.assign(value)
+        """Replaces the values."""
+        pairs = zip(self._tensors, tf.nest.flatten(values), strict=True)
+        with tf.control_dependencies([variable.assign(value) for variable, value in pairs]):
+            self._are_taken.assign(tf.constant(False))
 
 
 def slot_descriptions(count: int | str, words: int | str, top: int | str) -> dict[str, TensorSignature]:

@@ -8,8 +8,10 @@ import shutil
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from firth.constraints.matcher import CompiledConstraint, Matcher
+from firth.generation.slots import SlotWriter
 from firth.models.builders import build_outline
 from firth.models.bundle import open_weights
 from firth.recipes.generation.constraints import Grammar, Regex, TextChoices
@@ -185,6 +187,33 @@ def test_a_slot_that_waits_goes_on_as_if_nothing_had_happened(made_once):
     with eagerly():
         whole = generator_of_exported().generate(TEXTS[3], OF_KIND[3])
     assert tuple(written) == whole.ids
+
+
+def test_a_step_that_fails_half_way_loses_the_texts_of_all_slots(monkeypatch):
+    """The next step names it, and a slot that reads its prompt again writes as before."""
+    batcher = batcher_op_by_op(served_by(generator_of_exported()))
+    (expected,) = batcher.write(["the fox"])
+    first, second = batcher.join("the fox"), batcher.join("a cat")
+    batcher.step()
+
+    def failing(*arguments):
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SlotWriter, "stepped", failing)
+        with pytest.raises(MemoryError):
+            batcher.step()
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"active: .*lost"):
+        batcher.step()
+    batcher.end(first)
+    batcher.join("the fox")
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"active: .*no prompt"):
+        batcher.step()
+    batcher.end(second)
+    found = []
+    while batcher.free < 2:
+        found = batcher.step()
+    assert found[0].ids == expected.ids
 
 
 def test_slots_reply_to_dialogues_as_the_generator_does():
