@@ -8,7 +8,12 @@ import sys
 
 import pytest
 
-from tests.lookups import remember_arguments_of_layers, remember_protocols, remember_tracebacks
+from tests.lookups import (
+    remember_arguments_of_layers,
+    remember_protocols,
+    remember_tracebacks,
+    shorten_chunks,
+)
 from tests.shared_data import missing_data, twin_problem
 from tests.worker_memory import WorkerMemory, forget_custom_gradients
 
@@ -78,6 +83,7 @@ def pytest_collection_finish():
     remember_protocols()
     remember_tracebacks()
     remember_arguments_of_layers()
+    shorten_chunks()
 
 
 MEMORY = WorkerMemory()
