@@ -29,7 +29,7 @@ class WorkerMemory:
 
 
 def return_heap() -> int:
-    """Returns what the heap keeps to the system, and then the memory that this process takes."""
+    """Hands free pages of the heap to the system, and returns the memory that this process then takes."""
     ctypes.CDLL(None).malloc_trim(0)
     return resident_bytes()
 
