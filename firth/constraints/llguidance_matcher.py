@@ -115,14 +115,6 @@ class LLGuidanceMatcher(Matcher):
         elif not self.inner.consume_token(token):
             raise ConstraintError(f"the token {token} may not come here: {reason(self.inner.get_error())}")
 
-    def take_back(self, count: int) -> None:  # noqa: D102
-        if not count:
-            return
-        count -= self.is_ended
-        if count and not self.inner.rollback(count):
-            raise ConstraintError(f"{count} tokens cannot be taken back: {reason(self.inner.get_error())}")
-        self.is_ended = False
-
     def copy(self) -> "LLGuidanceMatcher":  # noqa: D102
         made = LLGuidanceMatcher(self.inner.deep_copy(), self.rows, self._end_id, self.may_come)
         made.is_ended = self.is_ended

@@ -47,14 +47,6 @@ class Matcher(abc.ABC):
         """
 
     @abc.abstractmethod
-    def take_back(self, count: int) -> None:
-        """Takes back the last tokens.
-
-        Args:
-            count: Number of them.
-        """
-
-    @abc.abstractmethod
     def copy(self) -> "Matcher":
         """Returns a matcher of the same text, which continues on its own."""
 

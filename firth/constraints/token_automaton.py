@@ -195,16 +195,15 @@ class AutomatonMatcher(Matcher):
 
     def __init__(self, automaton: TokenAutomaton, left: int) -> None:
         self._automaton, self._left = automaton, left
-        self._states = [0]
-        self._is_ended = False
+        self._state, self._is_ended = 0, False
 
     @property
     def complete(self) -> bool:  # noqa: D102
-        return bool(self._automaton.automaton.is_final[self._states[-1]])
+        return bool(self._automaton.automaton.is_final[self._state])
 
     def write_mask(self, words: npt.NDArray[np.int32]) -> None:  # noqa: D102
-        state, left = self._states[-1], self._left - len(self._states) + 1
-        fitting = int((self._automaton.needed[state] <= left).sum())
+        state = self._state
+        fitting = int((self._automaton.needed[state] <= self._left).sum())
         if self._is_ended or not fitting:
             words[:] = 0
         else:
@@ -212,20 +211,12 @@ class AutomatonMatcher(Matcher):
 
     def accept(self, token: int) -> None:  # noqa: D102
         is_end = token == self._automaton.tokens.end_id
-        state = (
-            self._states[-1] if is_end and self.complete else self._automaton.walk(self._states[-1], token)
-        )
+        state = self._state if is_end and self.complete else self._automaton.walk(self._state, token)
         if self._is_ended or state < 0:
             raise ConstraintError(f"the token {token} may not come here")
-        self._is_ended = is_end
-        self._states.append(state)
-
-    def take_back(self, count: int) -> None:  # noqa: D102
-        if count:
-            del self._states[-count:]
-            self._is_ended = False
+        self._state, self._is_ended, self._left = state, is_end, self._left - 1
 
     def copy(self) -> "AutomatonMatcher":  # noqa: D102
         made = AutomatonMatcher(self._automaton, self._left)
-        made._states, made._is_ended = list(self._states), self._is_ended
+        made._state, made._is_ended = self._state, self._is_ended
         return made

@@ -157,8 +157,10 @@ class ConstrainedBatch:
         return tokens, masks, most
 
     def _guessed(self, row: int, tokens: npt.NDArray[np.int32], masks: npt.NDArray[np.int32]) -> int:
-        ((ids, matcher),) = self._known[row].items()
-        most, accepted = len(masks), 0
+        (followed,) = self._known[row].values()
+        # A guess that cannot be followed within the limits may be refused, and the text continues without it.
+        matcher = None if followed is None else followed.copy()
+        most = len(masks)
         for place in range(len(tokens)):
             only = only_token(masks[place])
             token = tokens[place] = tokens[place] if only is None else only
@@ -170,16 +172,10 @@ class ConstrainedBatch:
             except ConstraintError:
                 most = place + 1
                 break
-            accepted += 1
             fill_masks([matcher], masks[place + 1 : place + 2])
             if not masks[place + 1].any():
                 masks[place + 1], most = -1, place + 1
                 break
-        if matcher is not None:
-            try:
-                matcher.take_back(accepted)
-            except ConstraintError:
-                self._known[row] = {ids: None}
         return most
 
     def _followed(

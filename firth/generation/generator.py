@@ -96,13 +96,24 @@ class Generator(TextGenerator):
             steps: Tokens of a block; None for the fastest number.
         """
         prompts = self.framing.batch([each.prompt for each in texts])
-        room = max(each.most for each in texts)
         controls = controls_of([each.request for each in texts], self.tokenizer)
         controls = controls._replace(most=tf.constant([each.most for each in texts], tf.int32))
         sampler, held = texts[0].request.sampler, None
         if texts[0].request.constraint is not None:
             held = ConstrainedBatch(self._constraints, texts, sampler.beside)
             controls = controls._replace(mask=tf.constant(held.mask))
+        # Errors of a request are raised by the call, not by the first piece.
+        return self._written(texts, prompts, controls, held, steps)
+
+    def _written(
+        self,
+        texts: Sequence[TextInProgress],
+        prompts: Prompts,
+        controls: Controls,
+        held: ConstrainedBatch | None,
+        steps: int | None,
+    ) -> Iterator[None]:
+        sampler, room = texts[0].request.sampler, max(each.most for each in texts)
         decoding, start, go_on = self._functions(sampler, prompts, controls, room)
         writing, scores = start(prompts, controls, tf.constant(any(each.scores_prompt for each in texts)))
         looks = any(each.request.stop for each in texts)

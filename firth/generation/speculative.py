@@ -215,8 +215,8 @@ class SpeculativeGenerator(Generator):
         longest: Without a draft, most tokens that are looked up.
 
     Raises:
-        ValueError: for a number below 1, for a draft of another tokenizer or with fewer positions, and for a
-            model whose state cannot go back.
+        ValueError: for a number below 1, for models that do not run on TensorFlow, for a draft of another
+            tokenizer or with fewer positions, and for a model whose state cannot go back.
 
     Example:
 
@@ -231,7 +231,13 @@ class SpeculativeGenerator(Generator):
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, is {value}")
         for whose, each in (("model", target), ("draft", draft)):
-            if each is not None and not each.reader.goes_back:
+            if each is None:
+                continue
+            if not isinstance(each, Generator):
+                raise ValueError(
+                    f"the {whose} is a {type(each).__name__}; guesses need one that Keras runs on TensorFlow"
+                )
+            if not each.reader.goes_back:
                 raise ValueError(
                     f"the {whose} cannot go back to an earlier token, as it must where a guess is refused"
                 )

@@ -223,13 +223,10 @@ def test_a_vocabulary_with_spaces_spells_what_has_them():
     # The end is a token as others are, whether something else might have come instead or not.
     with pytest.raises(ConstraintError):
         matcher.accept(2)
-    for back, expected in [(0, []), (1, [4]), (1, [2, 4]), (1, [0, 1])]:
-        matcher.take_back(back)
-        other = matcher.copy()
-        matcher.write_mask(words)
-        assert [each for each in range(5) if words[0] >> each & 1] == expected
-        if expected[:1] == [2]:
-            other.accept(4)
-            other.take_back(2)
-            other.write_mask(words)
-            assert words[0] == 0b11
+    begun = compiled.new_matcher(9)
+    begun.accept(0)
+    other = begun.copy()
+    other.accept(4)
+    for each, expected in ((begun, [2, 4]), (other, [])):
+        each.write_mask(words)
+        assert [token for token in range(5) if words[0] >> token & 1] == expected

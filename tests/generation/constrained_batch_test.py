@@ -3,6 +3,7 @@
 import functools
 import gc
 import json
+import types
 import weakref
 
 import hypothesis.internal.conjecture.utils
@@ -12,8 +13,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis_jsonschema import from_schema
 
+from firth.constraints.constraint_cache import ConstraintCache
 from firth.constraints.matcher import ConstraintError
+from firth.constraints.token_bytes import SINGLE_BYTES
 from firth.generation import Generator, SpeculativeGenerator
+from firth.generation.constrained_batch import ConstrainedBatch
+from firth.generation.writer import RUNNING
 from firth.models import build_pretraining_model
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.tokenizers.tokenizer import (
@@ -291,6 +296,27 @@ def test_guesses_streams_and_replies_are_held_too():
     assert best.complete and sorted(texts) == ["cat", "dogs", "the fox"]
 
 
+def test_a_guess_that_cannot_be_followed_within_the_limits_may_be_refused():
+    """After the guess "ab", a row of llguidance has more than 2,000 items; the text writes "c" instead."""
+    rules = "\n".join(f's{n}: "a" s{n} "x{n}" | "b"' for n in range(700))
+    grammar = f'start: "c" | "ab" ({" | ".join(f"s{n}" for n in range(700))})\n{rules}'
+    asked = GenerationRequest.with_values({"grammar": grammar})
+    text = types.SimpleNamespace(most=9, request=asked)
+    batch = ConstrainedBatch(ConstraintCache(lambda: SINGLE_BYTES), [text], 1)
+
+    def follow(*ids):
+        batch.follow(
+            np.array([[ids]], np.int32), np.array([[len(ids)]]), np.array([[True]]), np.array([RUNNING])
+        )
+        return [each for each in range(256) if batch.mask[0, 0, each // 32] >> each % 32 & 1]
+
+    first = follow()
+    assert {*b"ac"} <= {*first}
+    _, masks, most = batch.guess(np.array([[*b"aba"]], np.int32))
+    assert most[0] < 4 and masks.shape[1] == 4
+    assert follow() == first and follow(*b"c") == [] and not batch.stuck[0]
+
+
 @pytest.mark.parametrize(
     ("values", "named"),
     [
@@ -313,5 +339,5 @@ def test_guesses_streams_and_replies_are_held_too():
 )
 def test_a_constraint_that_cannot_be_honoured_is_refused_in_a_sentence(values, named):
     with pytest.raises(ValueError) as refused:
-        generator_of("causal_lm").generate("the fox", values)
+        generator_of("causal_lm").stream("the fox", values)
     assert named in str(refused.value) and "\n" not in str(refused.value)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from firth.generation import Generator, SpeculativeGenerator
+from firth.generation.eager.generator import EagerGenerator
 from firth.recipes.generation.request import GenerationRequest
 from tests.generation.cases import CountingReader, eagerly, generator_of
 
@@ -113,6 +114,10 @@ def test_what_cannot_guess_is_refused():
             SpeculativeGenerator(target, draft)
     with pytest.raises(ValueError, match="model "):
         SpeculativeGenerator(words)
+    eager = EagerGenerator(target.model, target.tokenizer, target.recipe)
+    for pair, complaint in (((eager,), "model is a Eager"), ((target, eager), "draft is a Eager")):
+        with pytest.raises(ValueError, match=complaint):
+            SpeculativeGenerator(*pair)
     with pytest.raises(ValueError, match=r"tokens .*1, is 0"):
         SpeculativeGenerator(target, tokens=0)
     with pytest.raises(ValueError, match="sampler beam"):
