@@ -15,7 +15,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.scores import Collected
 from firth.serving.encoding import parse_rows
 from firth.serving.served_model import Served
-from firth.serving.task_signatures.text_answers import ROW_ANSWERS, answer_rows
+from firth.serving.task_signatures.row_answers import ROW_ANSWERS, answer_rows
 from firth.tasks import TASKS
 from firth.tokenizers.storage import AnyTokenizer
 

@@ -18,8 +18,9 @@ from firth.scores import Collected
 from firth.scores.replies import ReplyPieces
 from firth.tasks.inputs import EncodedRecord
 from firth.tasks.readers.records import MESSAGES, LabelledRecord
-from firth.tasks.texts import ServedAnswers, collect, key_of
+from firth.tasks.texts import ServedAnswers, collect, key_of, texts_by_schema
 from firth.tokenizers.chat import Chat, EncodedDialogue, Message, drop_oldest
+from firth.tokenizers.storage import apply_template
 
 # The reason for a record whose last turns alone leave no room for a reply.
 TOO_LONG = "too_long"
@@ -138,6 +139,18 @@ class DialogueTask(ServedAnswers):
             return ReplyPieces(int(pieces), by_frequency), probability
 
         return collect(outputs, source, answer)
+
+    @classmethod
+    def baselines(
+        cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str
+    ) -> dict[str, list[Collected]]:
+        """Returns the records of a row with the replies that were written to be scored by a schema."""
+        return texts_by_schema(cls.collected(config, outputs, source), outputs)
+
+    @classmethod
+    def end_of(cls, config: Dialogue, tokenizer: Any) -> int:
+        """Returns the id of the token that ends a reply."""
+        return Chat(apply_template(tokenizer, config)).end_id
 
     @classmethod
     def asked_texts(cls, record: LabelledRecord, roles: Sequence[str]) -> tuple[Any, ...]:

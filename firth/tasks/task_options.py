@@ -101,33 +101,38 @@ def check_template(recipe: AdaptingRecipe) -> None:
 
 
 def check_schema(recipe: AdaptingRecipe) -> None:
-    """Checks that the base's vocabulary can write texts of the length of targets by the task's schema."""
+    """Checks that the base's vocabulary can write texts by the schemas of a recipe's task.
+
+    Their least tokens must fit the length of a text that the task writes.
+    """
     task: Any = recipe.task
-    if task.text_schema is None:
+    own = {f"tasks.{source}.": each for source, each in task.tasks_by_source.items()} or {"": task}
+    schemas = {f"task.{key}schema": each.text_schema for key, each in own.items()}
+    schemas = {key: schema for key, schema in schemas.items() if schema is not None}
+    if not schemas:
         return
     from firth.constraints.compiling import schema_automaton
     from firth.constraints.token_bytes import TokenBytes
     from firth.constraints.validity import validator_of
+    from firth.tasks import TASKS
     from firth.tokenizers import load_tokenizer
 
     tokenizer = load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER))
     rows = np.arange(recipe.tokenizer.vocabulary_size)
     may_write = (rows < tokenizer.vocabulary_size()) & ~np.isin(rows, tokenizer.special_ids)
-    (end,) = (getattr(tokenizer, f"{role}_id") for role in task.form.target_after)
-    try:
-        schema = read_schema(task.text_schema)
-        # The scores of the evaluation read it too.
-        validator_of(schema)
-        tokens = TokenBytes.of(tokenizer, may_write, end)
-        least = schema_automaton(schema, tokens).least_tokens
-    except ConstraintError as error:
-        raise ValueError(f"task.schema: {error}") from None
-    most = task.target_room(recipe.sequences) + 1
-    if most < least:
-        raise ValueError(
-            f"task.schema: a text that is valid by it has at least {least} tokens, and task.target_tokens "
-            f"leaves {most}"
-        )
+    end, (most, most_key) = TASKS[task.kind].end_of(task, tokenizer), task.answer_places(recipe.sequences)
+    for key, stated in schemas.items():
+        try:
+            schema = read_schema(stated)
+            # The scores of the evaluation read it too.
+            validator_of(schema)
+            least = schema_automaton(schema, TokenBytes.of(tokenizer, may_write, end)).least_tokens
+        except ConstraintError as error:
+            raise ValueError(f"{key}: {error}") from None
+        if most < least:
+            raise ValueError(
+                f"{key}: a text that is valid by it has at least {least} tokens, and {most_key} leaves {most}"
+            )
 
 
 def target_sentences(recipe: AdaptingRecipe, found: LabelledData) -> list[str]:

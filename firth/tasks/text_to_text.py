@@ -19,10 +19,7 @@ from firth.scores import Collected, score_of
 from firth.scores.rouge import lead
 from firth.tasks.inputs import EncodedRecord, fit_texts
 from firth.tasks.readers.records import Label, LabelledRecord
-from firth.tasks.texts import ServedAnswers, ServedClasses, collect, key_of, split_rows
-
-# The texts that are scored by a schema, by their lists in `firth.evaluation.record_scores.Records`.
-_TEXTS_BY_SCHEMA = {"complete": names.RECORD_COMPLETE_TEXTS, "constrained": names.RECORD_CONSTRAINED_TEXTS}
+from firth.tasks.texts import ServedAnswers, ServedClasses, collect, key_of, split_rows, texts_by_schema
 
 
 class InputPieces(NamedTuple):
@@ -117,6 +114,11 @@ class WritingFunction(ServedAnswers):
         layout = lay_out(own, None, segments, length, frame, self._tokenizer.pad_id)
         return Parts(layout.token_ids, tf.where(lengths > 0, lengths + len(frame.ids), 0))
 
+    @classmethod
+    def end_of(cls, config: Any, tokenizer: Any) -> int:
+        """Returns the id of the token that ends a written text."""
+        return int(getattr(tokenizer, f"{config.form.target_after[0]}_id"))
+
     @staticmethod
     def labels_of(config: Any, label: Label) -> dict[str, list[Any]]:
         """Returns the record's part of each label field of a row: empty, as the target is a chunk of it."""
@@ -173,13 +175,7 @@ class TextToTextTask(WritingFunction):
             return [dataclasses.replace(each, prediction=of[key]) for each, of in answered if key in of]
 
         found = {"lead": taken("lead"), "copies": taken("copy")}
-        for key, name in _TEXTS_BY_SCHEMA.items():
-            if name in outputs:
-                found[key] = [
-                    dataclasses.replace(each, prediction=text.decode("utf-8", "replace"))
-                    for (each, _), text in zip(answered, outputs[name][places], strict=True)
-                ]
-        return found
+        return found | texts_by_schema([each for each, _ in answered], outputs)
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
@@ -239,13 +235,12 @@ class TextTasksTask(TextToTextTask):
         found = super().baselines(config, outputs, source)
         if not any(score_of(name).of_summaries for name in own.scores):
             found["lead"] = []
-        return {
-            key: [
+        for key in ("lead", "copies"):
+            found[key] = [
                 dataclasses.replace(each, prediction=each.prediction.removeprefix(own.prefix))
-                for each in records
+                for each in found[key]
             ]
-            for key, records in found.items()
-        }
+        return found
 
 
 class LabelWordsTask(ServedClasses, WritingFunction):

@@ -1,5 +1,6 @@
 """Tasks with one answer for the one or two texts of a record: classes, and numbers."""
 
+import dataclasses
 import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,6 +28,8 @@ from firth.tasks.inputs import (
 )
 from firth.tasks.readers.records import LabelledRecord
 
+_TEXTS_BY_SCHEMA = {"complete": names.RECORD_COMPLETE_TEXTS, "constrained": names.RECORD_CONSTRAINED_TEXTS}
+
 
 class ServedAnswers:
     """Base of tasks: turns answers of the task's signature into the inputs of scores."""
@@ -35,6 +38,11 @@ class ServedAnswers:
     def asked_texts(cls, record: LabelledRecord, roles: Sequence[str]) -> tuple[Any, ...]:
         """Returns the texts of a record for the inputs of the signature, in their order."""
         return tuple(record.texts[role] for role in roles)
+
+    @classmethod
+    def end_of(cls, config: Any, tokenizer: Any) -> int:
+        """Returns the id of the token that ends a written text."""
+        raise NotImplementedError
 
     @classmethod
     def served_answer(cls, config: Any, outputs: Sequence[Mapping[str, Any]], source: str) -> Any:
@@ -336,6 +344,29 @@ def collect(
         )
         for place in np.flatnonzero(outputs[names.RECORD_WEIGHTS]).tolist()
     ]
+
+
+def texts_by_schema(
+    examples: Sequence[Collected], outputs: Mapping[str, npt.NDArray[Any]]
+) -> dict[str, list[Collected]]:
+    """Returns the records of a row with the texts that are scored by a schema; nothing without a schema.
+
+    Args:
+        examples: The records of the row, as `collect` returns them.
+        outputs: Outputs of the model for the row.
+
+    Returns:
+        Lists by their names in `firth.evaluation.record_scores.Records`.
+    """
+    places = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
+    return {
+        key: [
+            dataclasses.replace(each, prediction=text.decode("utf-8", "replace"))
+            for each, text in zip(examples, outputs[name][places], strict=True)
+        ]
+        for key, name in _TEXTS_BY_SCHEMA.items()
+        if name in outputs
+    }
 
 
 def split_rows(tokens: tf.RaggedTensor) -> list[npt.NDArray[np.int32]]:

@@ -3,6 +3,8 @@ import re
 
 import pytest
 
+from firth.recipes.tasks.dialogue import Dialogue
+from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import TextToText
 from firth.reports.record import RunRecord
 from firth.reports.task_collect import TaskRecord
@@ -122,11 +124,16 @@ def test_the_curve_shows_both_losses(full):
     assert "held out" in full and "3 of 3 steps of 6 rows" in words_of(full)
 
 
-def test_texts_written_freely_and_under_a_schema_have_a_row_each():
-    recipe = adapting_recipe().model_copy(update={"task": TextToText(schema={"type": "integer"})})
-    found = {"rouge_l": 0.5, "schema_valid": 0.375, "schema_valid_constrained": 1.0}
+@pytest.mark.parametrize(("task", "before"), [
+    (TextToText(schema={"type": "integer"}), ""),
+    (Dialogue(schema={"type": "integer"}), ""),
+    (TextTasks(tasks={"orders": TextToText(schema={"type": "integer"})}), "orders."),
+])  # fmt: skip
+def test_texts_written_freely_and_under_a_schema_have_a_row_each(task, before):
+    recipe = adapting_recipe().model_copy(update={"task": task})
+    found = {f"{before}schema_valid": 0.375, f"{before}schema_valid_constrained": 1.0}
     text = words_of(render_task_report(RunRecord(recipe, evaluation={"overall": found}), TaskRecord()))
-    assert "schema_valid 0.375" in text and "schema_valid_constrained 1" in text
+    assert f"{before}schema_valid 0.375" in text and f"{before}schema_valid_constrained 1" in text
 
 
 def test_the_tokenizer_of_bleu_stands_next_to_its_value():

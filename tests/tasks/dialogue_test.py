@@ -1,6 +1,7 @@
 """Dialogues as rows and as Features: what is learned, what is left out, and what replies the model gives."""
 
 import functools
+import json
 
 import keras
 import numpy as np
@@ -27,6 +28,8 @@ from firth.tasks.texts import key_of
 from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.chat import Chat
 from tests.exported_model import RECIPE, VOCABULARY
+from tests.generation.cases import eagerly
+from tests.tasks.text_to_text_test import SCHEMA, bytes_tokenizer, scored_rows, with_tokenizer
 
 SPEAKERS = ("system", "user", "assistant", "user", "assistant")
 SHORT = LabelledRecord("a", {"messages": ("the cat", "sat on mat")}, SPEAKERS[1:3], "f", 1)
@@ -34,7 +37,7 @@ LONG = LabelledRecord("b", {"messages": ("a", "the cat", "sat", "a word", "you k
 
 
 @functools.cache
-def served(preset="gpt2_tiny", length=40, **options) -> Served:
+def served(preset="gpt2_tiny", length=40, reply_tokens=6, **options) -> Served:
     tokenizer = WordPieceTokenizer([*VOCABULARY, "user", "assistant", ":"], chat_template=TEMPLATES["plain"])
     recipe = AdaptingRecipe(
         name="adapted",
@@ -43,7 +46,7 @@ def served(preset="gpt2_tiny", length=40, **options) -> Served:
         tokenizer=RECIPE.tokenizer,
         sequences=RECIPE.sequences.model_copy(update={"length": length, "max_documents": 3}),
         model=load_recipe(preset, ["model.layers=1", "model.width=16"]).model,
-        task=Dialogue(reply_tokens=6, **options),
+        task=Dialogue(reply_tokens=reply_tokens, **options),
         training={"precision": "float32"},
         evaluation=TaskEvaluation(batch_size=2),
     )
@@ -155,6 +158,25 @@ def test_rows_are_evaluated_by_the_loss_on_replies_and_by_the_pieces_of_each():
     assert total == pytest.approx(-outputs["text_loss_sum"].numpy()[0], rel=1e-5)
     of_loss_alone = evaluator(served(scores=()), by_frequency)(tf.constant([row.to_example()]))
     assert "record_predictions" not in of_loss_alone
+
+
+@eagerly()
+def test_the_last_reply_of_each_dialogue_is_written_freely_and_under_a_schema():
+    """Of random weights: as `reply_turns` writes it, in a row that two dialogues share."""
+    tokenizer = bytes_tokenizer(chat_template=TEMPLATES["plain"])
+    # A mapping has no hash to keep the model by.
+    plain = served.__wrapped__(length=110, scores=(), schema=SCHEMA, reply_tokens=8).recipe
+    made = with_tokenizer(plain, tokenizer)
+    packed = rows_of(made, SHORT, LONG).rows
+    found, records = scored_rows(made, packed)
+    assert len(packed) == 1
+    turns, system = tf.constant([["the cat", "", ""], ["the cat", "sat", "a word"]]), tf.constant(["", "a"])
+    asked = text_signatures(made.recipe)["reply_turns"].function(made, turns, system)
+    ended = np.where(asked["is_finished"], asked["reply"], b"")
+    by_id = {each.id: each.prediction.encode() for each in records.complete}
+    assert [by_id[str(key_of(each.id))] for each in (SHORT, LONG)] == ended.tolist()
+    assert [json.loads(each.prediction).keys() for each in records.constrained] == [{"a"}] * 2
+    assert (found["schema_valid"], found["schema_valid_constrained"]) == (0.0, 1.0)
 
 
 def test_replies_are_better_than_frequencies_by_an_interval_or_not_at_all():

@@ -14,19 +14,24 @@ from firth.evaluation.record_scores import EXAMPLE_COUNT, Records, record_scores
 from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.data import ColumnData, DataMixture, PublishedData
+from firth.recipes.tasks.dialogue import Dialogue
 from firth.recipes.tasks.forms import PrefixForm
 from firth.recipes.tasks.tasks import task_from_json
 from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
+from firth.recipes.tokenizers.chat_template import TEMPLATES
 from firth.scores import Collected
 from firth.storage import glob
 from firth.tasks import TASKS
 from firth.tasks.labelled.data import read_labelled_data
 from firth.tasks.labelled.examples import to_example
-from firth.tasks.task_options import with_labels
-from firth.tasks.task_rows import make_task_rows
+from firth.tasks.readers import LabelledRecord
+from firth.tasks.task_options import check_schema, with_labels
+from firth.tasks.task_rows import make_task_rows, pack_records
+from firth.tokenizers import save_tokenizer
 from tests.exported_model import RECIPE
-from tests.tasks.text_to_text_test import base
+from tests.generation.cases import eagerly
+from tests.tasks.text_to_text_test import TEXTS, base, bytes_tokenizer, scored_rows, served, with_tokenizer
 
 GRAMMAR = LabelWords(prefix="cola sentence: ", words=("unacceptable", "acceptable"))
 ALIKE = WrittenNumber(pair=True, prefix="stsb sentence1: ", pair_prefix="sentence2: ")
@@ -78,11 +83,52 @@ def test_each_data_set_brings_its_classes_and_its_scores(data):
     assert task_from_json(task.to_json()) == task
 
 
-def test_only_a_task_of_its_own_has_a_schema_and_only_such_a_task_is_scored_by_one():
-    with pytest.raises(ValueError, match=r"tasks\.news\.schema"):
-        TextTasks(tasks={"news": TextToText(schema={"type": "integer"})})
+def test_only_a_task_with_a_schema_is_scored_by_one():
     with pytest.raises(ValueError, match=r"schema_valid.*task\.schema"):
         TextToText(scores=("schema_valid",))
+    task = TextTasks(tasks={"count": TextToText(schema={"type": "integer"}), "news": NEWS})
+    assert task.score_names[2:] == ("count.schema_valid", "count.schema_valid_constrained", "news.rouge_l")
+    assert task.score_options("count.schema_valid_constrained") == {"schema": {"type": "integer"}}
+
+
+@eagerly()
+def test_the_texts_of_a_task_are_held_to_its_own_schema():
+    """Of random weights, of which no free text is valid; each row has the records of one task."""
+    schemas = {"one": {"enum": [11, 12]}, "two": {"type": "object", "properties": {}}}
+    tasks = {source: TextToText(scores=(), schema=schema) for source, schema in schemas.items()}
+    task = TextTasks(tasks={**tasks, "three": NEWS}, target_tokens=8)
+    plain = served("t5_tiny", "text").recipe
+    made = with_tokenizer(plain.model_copy(update={"task": task}), bytes_tokenizer())
+    function = TASKS[task.kind](task, made.recipe.sequences, made.tokenizer)
+    records = [
+        LabelledRecord(f"{source}{n}", {"text": text}, "x", "f", n, source)
+        for source in task.tasks
+        for n, text in enumerate(TEXTS)
+    ]
+    encoded = [each._replace(source=record.source) for each, record in zip(function.encode(records), records)]
+    found, records = scored_rows(made, pack_records(encoded, task, made.recipe.sequences).rows)
+    written = {
+        source: [e.prediction.strip() for e in records.constrained if e.source == source]
+        for source in task.tasks
+    }
+    assert set(written["one"]) <= {"11", "12"} and len(written["one"]) == 3
+    assert written["two"] == ["{}"] * 3 and written["three"] == [""] * 3
+    for source in schemas:
+        assert (found[f"{source}.schema_valid"], found[f"{source}.schema_valid_constrained"]) == (0.0, 1.0)
+    assert "three.schema_valid" not in found and found["three.rouge_l"] >= 0.0
+
+
+@pytest.mark.parametrize(("task", "key", "said"), [
+    (TextTasks(tasks={"a": TextToText(schema={"const": "b" * 99})}), "tasks.a.schema", "target_tokens"),
+    (Dialogue(reply_tokens=6, schema={"const": "b" * 99}), "schema", "task.reply_tokens leaves 6"),
+    (Dialogue(schema={"type": "integer", "minimum": 3}), "schema", "#/minimum"),
+])  # fmt: skip
+def test_a_schema_that_no_text_can_have_is_refused_by_its_key(tmp_path, task, key, said):
+    save_tokenizer(bytes_tokenizer(chat_template=TEMPLATES["plain"]), tmp_path / "tokenizer")
+    recipe = with_tokenizer(served("gpt2_tiny", "text").recipe, bytes_tokenizer()).recipe
+    based = recipe.base.model_copy(update={"bundle": str(tmp_path)})
+    with pytest.raises(ValueError, match=rf"^task\.{key}: .*{said}"):
+        check_schema(recipe.model_copy(update={"task": task, "base": based}))
 
 
 def test_records_are_texts_with_their_prefixes_and_texts_to_write(data):

@@ -166,16 +166,22 @@ def test_the_records_of_rows_are_answered_and_scored_as_raw_texts_are(preset, ki
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
 
-@eagerly()
-def test_a_schema_is_scored_of_free_texts_and_of_those_that_it_holds():
-    """Of random weights, of which no free text is valid."""
+def bytes_tokenizer(**options) -> BytePairTokenizer:
+    """Returns a tokenizer whose pieces can write JSON."""
     pieces = train_byte_pairs(count_byte_words([*TEXTS, '{"a": 12}']), 280, 1, 16)
-    tokenizer, plain = BytePairTokenizer(pieces), served("t5_tiny", "text", schema=SCHEMA).recipe
+    return BytePairTokenizer(pieces, **options)
+
+
+def with_tokenizer(plain, tokenizer) -> Served:
     config = BytePairTokenizerConfig(vocabulary_size=tokenizer.vocabulary_size())
     recipe = plain.model_copy(update={"tokenizer": config})
-    made = Served(build_model(recipe), tokenizer, recipe)
-    rows = rows_of(made, WRITING["text"][2])
-    outputs = evaluator(made, np.zeros(config.vocabulary_size, "float32"))(
+    return Served(build_model(recipe), tokenizer, recipe)
+
+
+def scored_rows(made: Served, rows):
+    """Returns the scores of rows as the evaluation has them, and the records."""
+    vocabulary = made.recipe.tokenizer.vocabulary_size
+    outputs = evaluator(made, np.zeros(vocabulary, "float32"))(
         tf.constant([row.to_example() for row in rows])
     )
     scored = ScoreRecords(_KEY, made.task.to_json())
@@ -183,24 +189,31 @@ def test_a_schema_is_scored_of_free_texts_and_of_those_that_it_holds():
     for place, row in enumerate(rows):
         answers = {name: each[place].numpy() for name, each in outputs.items()}
         details = {names.RECORD_DETAILS: np.array(row.details, object)}
-        records = scored.add_input(records, _Element({**answers, **details}))
-    assert len(records.examples) == 3 and records.of_source("s") == records
-    asked = text_signatures(recipe)["generate"].function(made, tf.constant(TEXTS))
+        records = scored.add_input(records, _Element({**answers, **details}, row.source))
+    return scored.extract_output(records)[_KEY], records
+
+
+@eagerly()
+def test_a_schema_is_scored_of_free_texts_and_of_those_that_it_holds():
+    """Of random weights, of which no free text is valid."""
+    made = with_tokenizer(served("t5_tiny", "text", schema=SCHEMA).recipe, bytes_tokenizer())
+    found, records = scored_rows(made, rows_of(made, WRITING["text"][2]))
+    assert len(records.examples) == 3 and records.of_source("") == records
+    asked = text_signatures(made.recipe)["generate"].function(made, tf.constant(TEXTS))
     ended = np.where(asked["is_finished"], asked["generated"], b"")
     assert sorted(each.prediction.encode() for each in records.complete) == sorted(ended)
     assert b"" in ended and any(each.prediction for each in records.examples)
     assert [json.loads(each.prediction).keys() for each in records.constrained] == [{"a"}] * 3
-    found = scored.extract_output(records)[_KEY]
     assert (found["schema_valid"], found["schema_valid_constrained"]) == (0.0, 1.0)
     assert found["schema_valid_high"] == 0.0 and found["schema_valid_constrained[length=0-16]"] == 1.0
 
 
 class _Element:
-    def __init__(self, outputs):
-        self._outputs = outputs
+    def __init__(self, outputs, source="s"):
+        self._outputs, self._source = outputs, source
 
     def get_predictions(self):
         return self._outputs
 
     def get_features(self):
-        return {names.SOURCE: np.array([b"s"])}
+        return {names.SOURCE: np.array([self._source.encode()])}

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from firth.features import REPLY_TOKENS, Spec
 from firth.recipes.tasks.forms import Form
-from firth.recipes.tasks.task import Task
+from firth.recipes.tasks.schema_scores import SchemaScored
 from firth.recipes.tasks.text_to_text import Count
 from firth.recipes.tokenizers.chat_template import TEMPLATES, ChatTemplate, TemplateName
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -26,7 +26,7 @@ class TurnsForm(Form):
     kind: Literal["turns"] = "turns"
 
 
-class Dialogue(Task):
+class Dialogue(SchemaScored):
     """Answer the turns of a dialogue: instruction tuning, and dialogues of several turns.
 
     Only what a model writes itself is learned, each reply with its end (Touvron et al. 2023, "Llama 2",
@@ -52,7 +52,7 @@ class Dialogue(Task):
     decoder_start: ClassVar[tuple[str, ...]] = ()
     row_length: ClassVar[int] = 512
     record_length: ClassVar[int] = 16
-    scored_as: ClassVar[tuple[str, ...]] = ("reply pieces",)
+    scored_as: ClassVar[tuple[str, ...]] = ("reply pieces", "written texts", "constrained texts")
     takes_published_scores: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ("messages",)
     signature: ClassVar[str] = "reply"
@@ -73,7 +73,7 @@ class Dialogue(Task):
     scores: tuple[str, ...] = ("reply_probability",)
     """Scores of held-out replies. `reply_probability` is the geometric mean of the probabilities of their
     pieces, each after all before it, without special ones such as the end. It needs no reply to be written.
-    Empty for the loss alone."""
+    Empty for the loss alone. Scores by a `schema` are of the last reply of each dialogue."""
     form: TurnsForm = TurnsForm()
     """Layout of turns."""
 
@@ -93,6 +93,10 @@ class Dialogue(Task):
         """Returns the most tokens of a reply that is learned, and the key that says it."""
         return sequences.length, "sequences.length"
 
+    def answer_places(self, sequences: Sequences) -> tuple[int, str]:
+        """Returns the most tokens of a reply that is written, its end included, and the key that says it."""
+        return self.reply_tokens, "task.reply_tokens"
+
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:
         """Returns the log probabilities of replies by the frequencies of pieces in the training split."""
         return {"pieces by their frequency": [each.by_frequency for each in references]}
@@ -100,7 +104,7 @@ class Dialogue(Task):
     @property
     def constant_bounds(self) -> dict[str, tuple[float | None, float | None]]:  # type: ignore[override]
         """The bound of a model that writes replies better than by the frequencies of pieces alone."""
-        return super().constant_bounds or {"perplexity_over_unigram": (None, 1.0)}
+        return super().constant_bounds if self.scores else {"perplexity_over_unigram": (None, 1.0)}
 
     @property
     def headline_metrics(self) -> tuple[str, ...]:

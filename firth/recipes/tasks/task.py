@@ -43,7 +43,7 @@ class Task(Goal):
     trains none."""
     answered_by: ClassVar[str] = "heads"
     """Source of its answers: the logits of its `heads`, or, where heads write text, a key of
-    `firth.serving.task_signatures.text_answers.ROW_ANSWERS`."""
+    `firth.serving.task_signatures.row_answers.ROW_ANSWERS`."""
     unlabelled: ClassVar[float | None] = None
     """The label of the records of data without labels; None if it cannot learn from such data."""
     tasks_by_source: ClassVar[Mapping[str, "Task"]] = {}
@@ -169,6 +169,13 @@ class Task(Goal):
 
     def most_written(self, sequences: Sequences) -> tuple[int, str]:
         """Returns the most pieces of such a text, and the key that says it: here none."""
+        return 0, ""
+
+    def answer_places(self, sequences: Sequences) -> tuple[int, str]:
+        """Returns the most tokens of a text that it writes, the end included, and the key that says it.
+
+        Here none is written.
+        """
         return 0, ""
 
     def constant_answers(self, references: Sequence[Any]) -> dict[str, list[Any]]:

@@ -52,8 +52,6 @@ class TextTasks(WritingTask):
     @pydantic.model_validator(mode="after")
     def _what_is_shared_is_said_once(self) -> "TextTasks":
         for source, task in self.tasks.items():
-            if task.text_schema is not None:
-                raise ValueError(f"tasks.{source}.schema: only a run of one task scores texts by a schema")
             for name in _SHARED:
                 value, usual = getattr(task, name), type(task).model_fields[name].default
                 if value not in (usual, getattr(self, name)):
@@ -105,7 +103,7 @@ class TextTasks(WritingTask):
     @property  # type: ignore[misc]
     def scores(self) -> tuple[str, ...]:
         """The scores of all tasks, each after the name of its source and a point: `cola.matthews`."""
-        return tuple(f"{source}.{score}" for source, task in self.tasks.items() for score in task.scores)
+        return tuple(f"{source}.{score}" for source, task in self.tasks.items() for score in task.score_names)
 
     @property
     def headlines(self) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """Tasks whose answer is a text that the model writes, or that it finds probable."""
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -12,6 +11,7 @@ from firth.recipes.goals.goal import TextFrame
 from firth.recipes.tasks.classification import ClassAnswers, NumberAnswers
 from firth.recipes.tasks.constant_answers import most_frequent, title_of
 from firth.recipes.tasks.forms import AnyTextForm, T5Form
+from firth.recipes.tasks.schema_scores import SchemaScored
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
@@ -24,10 +24,6 @@ BleuTokenizer = Literal[
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)", re.ASCII)
 _SPACES = " \t\n\v\f\r"
 Count = Annotated[int, pydantic.Field(ge=1)]
-# The score of the texts that are written freely by a schema, and that of those written under it.
-SCHEMA_SCORES = ("schema_valid", "schema_valid_constrained")
-# Pydantic's deprecated method of the same name as a key of `TextToText` is used nowhere.
-warnings.filterwarnings("ignore", 'Field name "schema" in "TextToText"', UserWarning)
 
 
 class WritingTask(Task):
@@ -41,7 +37,7 @@ class WritingTask(Task):
     text_end: ClassVar[str] = "sep"
     answers_in_texts: ClassVar[bool] = False
     """True if a copy of what is read is an answer of the kind that is asked for."""
-    # What its answers come from, a key of `firth.serving.task_signatures.text_answers.ROW_ANSWERS`.
+    # What its answers come from, a key of `firth.serving.task_signatures.row_answers.ROW_ANSWERS`.
     answered_by: ClassVar[str] = "writing"
     # The input and the target.
     texts: ClassVar[int] = 2
@@ -158,6 +154,10 @@ class WritingTask(Task):
         """Returns the most tokens of a target, the end included."""
         return self.target_room(sequences) + len(self.form.target_after)
 
+    def answer_places(self, sequences: Sequences) -> tuple[int, str]:
+        """Returns the most tokens of a target, the end included, and the key that says it."""
+        return self.written_places(sequences, 0), "task.target_tokens"
+
     def lengths_conflict(self, sequences: Sequences) -> str:
         """Returns the problem with the lengths of rows; empty for none."""
         if self.input_room(sequences) < 1 or self.target_room(sequences) < 1:
@@ -172,7 +172,7 @@ class WritingTask(Task):
         return {}
 
 
-class TextToText(WritingTask):
+class TextToText(SchemaScored, WritingTask):
     """Write a text from another: summarise, translate, answer (Raffel et al. 2019, section 2.4)."""
 
     label_type: ClassVar[str] = "text"
@@ -199,32 +199,11 @@ class TextToText(WritingTask):
     """Tokenizer of sacrebleu for the score `bleu`. Empty for the one that fits the script of the targets:
     `13a`, `zh` for Chinese, and `char` for other scripts without spaces between words. `ja-mecab` and
     `ko-mecab` need packages, `flores101` and `flores200` a model that sacrebleu has downloaded."""
-    schema: str | Mapping[str, Any] | None = None  # type: ignore[assignment]
-    """JSON Schema (draft 2020-12) of the texts, or its file. The held-out records are then also scored by the
-    share of texts that are valid by it: `schema_valid` of the texts that the model writes freely, and
-    `schema_valid_constrained` of those that it writes under the schema. Keywords that no automaton has are
-    refused. The schema does not change what is learned, nor what `generate` serves."""
-
-    @pydantic.model_validator(mode="after")
-    def _validity_needs_a_schema(self) -> "TextToText":
-        if self.schema is None and (named := [each for each in SCHEMA_SCORES if each in self.scores]):
-            raise ValueError(f"scores: {named[0]} needs task.schema, which texts are valid by")
-        return self
-
-    @property
-    def text_schema(self) -> str | Mapping[str, Any] | None:
-        """The JSON Schema, or its file, that the texts which it writes are scored by; None for none."""
-        return self.schema
-
-    @property
-    def score_names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names of its scores, the headline first; with a schema, those by it among them."""
-        return self.scores if self.schema is None else tuple(dict.fromkeys((*self.scores, *SCHEMA_SCORES)))
 
     def score_options(self, name: str) -> dict[str, Any]:
         """Returns the options of a score: of BLEU its tokenizer, if it is known, of validity the schema."""
         options = {BLEU: {"tokenize": self.bleu_tokenizer} if self.bleu_tokenizer else {}}
-        return options.get(name, {"schema": self.schema} if name in SCHEMA_SCORES else {})
+        return options.get(name, super().score_options(name))
 
     def text_of(self, label: Any) -> str:
         """Returns the first right text."""

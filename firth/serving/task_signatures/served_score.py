@@ -14,7 +14,7 @@ import tensorflow as tf
 from firth import features as names
 from firth.recipes.tasks.tasks import task_from_json
 from firth.scores import Collected, compute, score_of
-from firth.scores.score_table import PROBABILITIES, SCORED_ANSWERS
+from firth.scores.score_table import CONSTRAINED, PROBABILITIES, SCORED_ANSWERS, WRITTEN
 from firth.serving.client import Client
 from firth.tasks import TASKS
 from firth.tasks.readers.records import LabelledRecord
@@ -99,8 +99,10 @@ class _Served(NamedTuple):
 
 def _headline(task: Any) -> str:
     """Returns the first score of a task's answers; empty for none."""
-    # The score of an answer is of one window, and a threshold on it is chosen for all records of a split.
-    return next((name for name in task.score_names if score_of(name).inputs is not SCORED_ANSWERS), "")
+    # The score of an answer is of one window, and a threshold on it is chosen for all records of a split. A
+    # signature that scores given replies writes none.
+    others = (SCORED_ANSWERS,) if task.scored_by == task.signature else (SCORED_ANSWERS, WRITTEN, CONSTRAINED)
+    return next((name for name in task.score_names if score_of(name).inputs not in others), "")
 
 
 def _place(seed: int, id: str) -> bytes:

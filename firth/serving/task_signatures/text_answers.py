@@ -1,15 +1,13 @@
-"""Answers of tasks whose model writes text, or finds texts probable: to inputs, and to records of rows."""
+"""Answers of tasks whose model writes text, or finds texts probable."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
-from firth import features as names
 from firth.constraints.compiling import schema_automaton
 from firth.constraints.token_bytes import TokenBytes
-from firth.constraints.validity import read_schema
 from firth.generation import Prompts, ReadRows, TokenReader, Writer, last_states, reader_of
 from firth.generation.automaton_writer import AutomatonWriter
 from firth.generation.controls import neutral_controls
@@ -19,8 +17,6 @@ from firth.serving.encoding import repeat_ids
 from firth.serving.served_model import Served
 from firth.serving.signature import Reading
 from firth.tasks.text_to_text import input_pieces
-
-Tensors = dict[str, tf.Tensor]
 
 
 class WritingInputs(NamedTuple):
@@ -104,18 +100,30 @@ def write(
 
 
 def write_likeliest(
-    served: Served, reader: TokenReader, prompts: Prompts, end: int, most: int, schema: Any = None
+    served: Served,
+    reader: TokenReader,
+    prompts: Prompts,
+    end: int,
+    most: int | tf.Tensor,
+    schema: Any = None,
 ) -> WrittenTexts:
-    """Returns the continuations of prompts, the likeliest token at each place."""
+    """Returns the continuations of prompts, the likeliest token at each place.
+
+    Args:
+        most: Most tokens of each, the end included: an int, or int32 [batch].
+        schema: JSON Schema that the texts are valid by; None for free texts.
+    """
     may_write = served.proposable()
     may_write[end] = True
     writer: Any = Writer(reader, end, may_write, likeliest)
     if schema is not None:
         tokens = TokenBytes.of(served.tokenizer, may_write, end)
         writer = AutomatonWriter(writer, schema_automaton(schema, tokens))
-    controls = neutral_controls(tf.shape(prompts.lengths)[0], most)
-    writing, _ = writer.start(prompts, controls, most)
-    found = writer.texts(writer.go_on(writing, controls, most))
+    each = tf.zeros_like(prompts.lengths) + most
+    room = most if isinstance(most, int) else tf.maximum(tf.reduce_max(most), 1)
+    controls = neutral_controls(tf.shape(prompts.lengths)[0], 0)._replace(most=each)
+    writing, _ = writer.start(prompts, controls, room)
+    found = writer.texts(writer.go_on(writing, controls, room))
     is_finished = found.ended == AT_END
     ids = tf.RaggedTensor.from_tensor(found.ids, lengths=found.count - tf.cast(is_finished, tf.int32))
     return WrittenTexts(ids, tf.reduce_sum(found.log_probabilities, axis=1), is_finished)
@@ -159,85 +167,6 @@ def _log_probability(
     scores = tf.nn.log_softmax(tf.cast(reader.logits(states), tf.float32))
     # Not by `tf.gather_nd`, which refuses to look anything up in an empty batch.
     return tf.reduce_sum(tf.gather(scores, targets, batch_dims=2), axis=1)
-
-
-def _written_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) -> Tensors:
-    texts, written = write(served, inputs, facts)
-    answers = {names.RECORD_TEXTS: texts, names.RECORD_PREDICTIONS: written.log_probability}
-    schema = read_schema(served.task.text_schema)
-    if schema is not None:
-        answers[names.RECORD_COMPLETE_TEXTS] = _complete(texts, written)
-        answers[names.RECORD_CONSTRAINED_TEXTS] = _complete(*write(served, inputs, facts, schema))
-    return answers
-
-
-def _complete(texts: tf.Tensor, written: WrittenTexts) -> tf.Tensor:
-    """Returns texts, of which those that the length cut are empty: a cut number may be a valid one."""
-    return tf.where(written.is_finished, texts, "")
-
-
-def _label_words_of_rows(served: Served, inputs: tf.RaggedTensor, facts: Tensors) -> Tensors:
-    return {names.RECORD_PREDICTIONS: tf.nn.softmax(label_log_probabilities(served, inputs, facts))}
-
-
-# From inputs and their facts to what scores read of each, [batch, ...], by a task's `answered_by`.
-ROW_ANSWERS: dict[str, Callable[[Served, tf.RaggedTensor, Tensors], Tensors]] = {
-    "writing": _written_of_rows,
-    "label_words": _label_words_of_rows,
-}
-
-
-def answer_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
-    """Returns the answers that scores are computed from, for the records of some rows.
-
-    Returns:
-        record_keys: int64 [batch, max_documents].
-        record_weights: float32 [batch, max_documents], 0 where there is no record.
-        record_lengths: int32 [batch, max_documents], tokens of the input.
-        record_texts: string [batch, max_documents], what was written; not of `label_words`.
-        record_complete_texts, record_constrained_texts: string [batch, max_documents], what was written
-            freely and under the task's schema, empty if the length cut it; of tasks with a schema alone.
-        record_predictions: float32 [batch, max_documents], log probability of what was written; of
-            `label_words` the probabilities of the classes, [batch, max_documents, classes].
-    """
-    lengths = rows[names.CHUNK_LENGTHS]
-    real = lengths[:, ::2] > 0
-    answers = ROW_ANSWERS[served.task.answered_by](
-        served, _inputs_of_rows(served, rows), _facts_of_rows(rows)
-    )
-    # The n-th record of all rows has the n-th answer; places without a record get the one after the last.
-    number = tf.reshape(tf.cumsum(tf.cast(tf.reshape(real, [-1]), tf.int32), exclusive=True), tf.shape(real))
-    count = tf.reduce_sum(tf.cast(real, tf.int32))
-    places = tf.where(real, number, count)
-    labels = {name: rows[name] for name in (names.RECORD_LABELS,) if name in rows}
-    return {
-        names.RECORD_KEYS: rows[names.DOCUMENT_KEYS][:, ::2],
-        names.RECORD_WEIGHTS: tf.cast(real, tf.float32),
-        names.RECORD_LENGTHS: lengths[:, ::2],
-        **labels,
-        **{name: tf.gather(_with_one_more(each), places) for name, each in answers.items()},
-    }
-
-
-def _inputs_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> tf.RaggedTensor:
-    tokens, lengths = rows[names.RAW_TOKENS], rows[names.CHUNK_LENGTHS]
-    inside = tf.sequence_mask(tf.reduce_sum(lengths, axis=1), tf.shape(tokens)[1])
-    chunks = tf.RaggedTensor.from_row_lengths(tf.boolean_mask(tokens, inside), tf.reshape(lengths, [-1]))
-    places = tf.where(tf.reshape(lengths[:, ::2], [-1]) > 0)[:, 0] * 2
-    form = served.task.form
-    return add_frame(served, tf.gather(chunks, places), form.before, form.after)
-
-
-def _facts_of_rows(rows: Mapping[str, tf.Tensor]) -> Tensors:
-    """Returns the further inputs of each record next to its tokens, as the loss of the same rows has them."""
-    places = tf.where(tf.reshape(rows[names.CHUNK_LENGTHS][:, ::2], [-1]) > 0)[:, 0]
-    known = {name: tf.reshape(rows[name], [-1]) for name in (names.TASK_IDS,) if name in rows}
-    return {name: tf.gather(each, places)[:, tf.newaxis] for name, each in known.items()}
-
-
-def _with_one_more(values: tf.Tensor) -> tf.Tensor:
-    empty = tf.zeros_like(values[:0])
-    return tf.concat([values, tf.zeros(tf.concat([[1], tf.shape(empty)[1:]], 0), values.dtype)], 0)
 
 
 def numbers_of_texts(texts: tf.Tensor, unreadable: float) -> tf.Tensor:

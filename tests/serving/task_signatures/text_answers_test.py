@@ -22,7 +22,8 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.tuning.prompts import MultitaskPromptTuning
 from firth.serving.served_model import Served
 from firth.serving.task_signatures import generate
-from firth.serving.task_signatures.text_answers import answer_rows, label_log_probabilities
+from firth.serving.task_signatures.row_answers import answer_rows
+from firth.serving.task_signatures.text_answers import label_log_probabilities
 from firth.tokenizers import WordPieceTokenizer
 from tests.models.table import MODELS
 from tests.training.artifacts import VOCABULARY
