@@ -8,7 +8,6 @@ runner that cannot start.
 import argparse
 import functools
 import types
-import weakref
 from collections.abc import Callable
 
 import objsize
@@ -19,7 +18,7 @@ from apache_beam.runners.worker import statecache
 from apache_beam.transforms import core, ptransform, userstate, util
 from apache_beam.typehints import decorators
 
-from tests.lookups import remember_signatures
+from firth.pipelines.beam_lookups import remember_signatures, remember_specs, remember_views
 
 
 def remember_lookups() -> None:
@@ -40,39 +39,6 @@ def remember_lookups() -> None:
 def format_without_terminal(parser: argparse.ArgumentParser) -> argparse.HelpFormatter:
     """Returns a formatter of help for each option, which does not ask for the terminal's width."""
     return argparse.HelpFormatter(parser.prog, width=80)
-
-
-def remember_specs(look_up: Callable) -> Callable:
-    """Returns Beam's look-up of a DoFn's states and timers, which are those of its class.
-
-    A DoFn that has methods of its own, not those of its class, is looked up each time.
-    """
-    known: dict = {}
-
-    def get_dofn_specs(dofn):
-        if any(isinstance(value, types.MethodType) for value in vars(dofn).values()):
-            return look_up(dofn)
-        # What has a name in the instance hides what has that name in the class.
-        key = (type(dofn), *vars(dofn))
-        if key not in known:
-            known[key] = look_up(dofn)
-        states, timers = known[key]
-        return set(states), set(timers)
-
-    return get_dofn_specs
-
-
-def remember_views(make_view: Callable) -> Callable:
-    """Returns Beam's view of options as a class of options; all views of options share their values."""
-    known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
-    def view_as(self, cls):
-        views = known.setdefault(self, {})
-        if cls not in views:
-            views[cls] = make_view(self, cls)
-        return views[cls]
-
-    return view_as
 
 
 def remember_by_code(look_up: Callable) -> Callable:

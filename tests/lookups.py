@@ -8,8 +8,8 @@ import inspect
 import sys
 import types
 import typing
-import weakref
-from collections.abc import Callable
+
+from firth.pipelines.beam_lookups import remember_signatures
 
 
 def remember_protocols() -> None:
@@ -52,20 +52,3 @@ def shorten_chunks(rows: int = 256) -> None:
             return found if count is not None else min(found, rows)
 
         module._rows_of_chunk = rows_of_chunk
-
-
-def remember_signatures(look_up: Callable) -> Callable:
-    """Returns a look-up of the signature of a function, or of a function as a method of an object."""
-    known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
-    def get_signature(func) -> inspect.Signature:
-        bound = isinstance(func, types.MethodType)
-        function = func.__func__ if bound else func
-        if not isinstance(function, types.FunctionType):
-            return look_up(func)
-        signatures = known.setdefault(function, {})
-        if bound not in signatures:
-            signatures[bound] = look_up(func)
-        return signatures[bound]
-
-    return get_signature

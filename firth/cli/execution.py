@@ -14,7 +14,7 @@ import typer
 
 from firth.cli import commands
 from firth.cli.commands import base_option, recipe_or_exit, sources_option
-from firth.cli.output import ExitCode, fail, note, print_error, terminal
+from firth.cli.output import ExitCode, fail, note, packages_hidden, print_error, terminal
 
 if TYPE_CHECKING:
     from firth.pipelines.local import RunOptions, RunResult
@@ -197,7 +197,8 @@ def execute(
         run_folder(root, folder)
         console.print(f"[bold]{recipe.name}[/] in {root / folder} (loading TFX takes a while)")
         with drawing(console, live=console.is_terminal and not options.verbose) as draw:
-            return run(recipe, root, dataclasses.replace(options, name=folder, on_event=draw))
+            followed = dataclasses.replace(options, name=folder, on_event=draw, loading=packages_hidden)
+            return run(recipe, root, followed)
     except RunFolderError as error:
         fail(str(error), ExitCode.USAGE)
     except local.RunLockedError as error:

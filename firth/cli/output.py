@@ -25,6 +25,9 @@ Made = TypeVar("Made")
 # Lines of Abseil's logs below errors, and the one that comes before the first of them.
 _LOG = re.compile(rb"WARNING: All log messages before absl::InitializeLog\(\)|[IW]\d{4} ")
 
+# Beam loads clients of BigQuery and MongoDB where it finds them, and Keras plots.
+OF_RUNS = ("google.cloud.bigquery", "google.cloud.bigquery_storage_v1", "matplotlib.pyplot", "pymongo")
+
 
 class ExitCode(enum.IntEnum):
     """The status of the process, for the shell."""
@@ -114,6 +117,30 @@ def _logged(name: str, expected: tuple[type[Exception], ...]) -> Iterator[None]:
         storage.move(log, kept)
         fail(f"{type(error).__name__}: {error}\nThe log is {kept}.")
     os.remove(log)
+
+
+@contextlib.contextmanager
+def packages_hidden(names: Sequence[str] = OF_RUNS) -> Iterator[None]:
+    """Makes optional packages look absent while the block imports TensorFlow, Beam or TFX.
+
+    What is loaded already stays as it is, and after the block a package can be imported.
+
+    Args:
+        names: Names of the packages, or of modules in them.
+
+    Example:
+
+    >>> with packages_hidden(["pymongo"]):
+    ...     pass
+    """
+    hidden = [] if "tensorflow" in sys.modules else [name for name in names if name not in sys.modules]
+    for name in hidden:
+        sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        for name in hidden:
+            sys.modules.pop(name, None)
 
 
 def import_without_logs(name: str) -> None:

@@ -110,6 +110,7 @@ class RunOptions:
         metadata: Path of a file of SQLite, or URL of a database without its password, which runs may share;
             that of the recipe, or a file in the run's folder, if it is not given.
         records: Labelled data of the recipe, if they have been read already.
+        loading: Function that returns the context in which TFX is loaded.
     """
 
     name: str | None = None
@@ -119,6 +120,7 @@ class RunOptions:
     reuse_folder: bool = False
     metadata: str = ""
     records: "HandedData | None" = None
+    loading: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
 
 
 _USUAL = RunOptions()
@@ -252,12 +254,14 @@ def _corpus_page(run_dir: pathlib.Path) -> pathlib.Path | None:
 
 
 def _run_pipeline(job: _Job, components: ComponentEvents) -> None:
-    with _not_collecting():
+    with _not_collecting(), job.options.loading():
         pipeline, runner = _prepared(job, components)
+    from firth.pipelines.beam_lookups import remembered_lookups
     from firth.serving import forget_client
 
     try:
-        runner.run(pipeline)
+        with remembered_lookups():
+            runner.run(pipeline)
     finally:
         forget_client()
 

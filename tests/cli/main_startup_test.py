@@ -65,6 +65,20 @@ def test_predict_loads_no_more_than_tensorflow_needs(tmp_path):
     assert process.stdout.splitlines()[-1] == "tensorflow", process.stderr[-2000:]
 
 
+def test_a_run_loads_no_clients_of_other_stores_and_no_plots_of_keras():
+    program = (
+        "import sys; from firth.cli.output import OF_RUNS, packages_hidden\n"
+        "with packages_hidden():\n"
+        "    from firth.corpus import fork_workers\n"
+        "    import firth.training.strategies, firth.pipelines.finetune, firth.pipelines.pretrain\n"
+        "print('loaded:', *sorted({*OF_RUNS} & sys.modules.keys()))\n"
+        "import pymongo"
+    )
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr[-2000:]
+    assert process.stdout.splitlines()[-1] == "loaded:"
+
+
 # What is wrong with a command: what is said of it.
 WRONG = {
     "run nothere": "no preset is named 'nothere'",

@@ -1,19 +1,17 @@
 """`firth predict`: asks a run's served model."""
 
-import contextlib
 import json
 import os
 import pathlib
 import shlex
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from firth.cli import commands
 from firth.cli.bundles import DType, EngineName, engine_options
-from firth.cli.output import ExitCode, fail, run_quietly
+from firth.cli.output import ExitCode, fail, packages_hidden, run_quietly
 from firth.cli.requests.files import Quoted, check_quoted, predict_records
 from firth.cli.requests.request_options import InputsCommand, as_list, given_inputs, inputs_for
 from firth.cli.requests.running_server import AskServer, served_answers
@@ -238,7 +236,7 @@ def _answers(
     directory: pathlib.Path, name: str, texts: Sequence[Any], others: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Returns how the signature's answers are printed, and the fields of each answer."""
-    with _without_optional_packages():
+    with packages_hidden(_OPTIONAL):
         from firth.serving import Client
         from firth.serving.answers import printed_fields
         from firth.serving.exported_model import newest_model
@@ -344,19 +342,3 @@ def print_listing(directory: pathlib.Path, run: str, root: pathlib.Path, as_json
     )
     for asked in ask_with(description["signatures"]):
         typer.echo(f"  firth predict {shlex.quote(run)}{place} {asked}")
-
-
-@contextlib.contextmanager
-def _without_optional_packages() -> Iterator[None]:
-    """Makes optional packages look absent while the block imports TensorFlow.
-
-    What is loaded already stays as it is.
-    """
-    hidden = [] if "tensorflow" in sys.modules else [name for name in _OPTIONAL if name not in sys.modules]
-    for name in hidden:
-        sys.modules[name] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        for name in hidden:
-            sys.modules.pop(name, None)
