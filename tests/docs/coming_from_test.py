@@ -56,6 +56,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@eagerly()
 def test_each_line_of_the_page_runs(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.delenv("FIRTH_ROOT", raising=False)
@@ -68,7 +69,7 @@ def test_each_line_of_the_page_runs(folder, monkeypatch):
     for line in lines():
         code = compile(line, line, "eval" if is_expression(line) else "exec")
         exports = 'export("served")' in line
-        with eagerly(), first_signature_alone(evaluates=False) if exports else contextlib.nullcontext():
+        with first_signature_alone(evaluates=False) if exports else contextlib.nullcontext():
             found[line] = eval(code, known)
     assert len(lines()) >= 40
     assert found['model.embed(["the cat", "a mat"])'].shape == (2, 8)

@@ -34,7 +34,11 @@ def look_up(name):
 
 @pytest.mark.parametrize(
     ("name", "guesses", "in_graph"),
-    [("causal_lm", draft, True), ("causal_lm", look_up, False), ("denoising", draft, False)],
+    [
+        ("causal_lm", look_up, True),
+        ("denoising", draft, False),
+        pytest.param("causal_lm", draft, True, marks=pytest.mark.repeated),
+    ],
 )
 def test_greedy_texts_are_those_of_the_model_alone(name, guesses, in_graph):
     """With penalties that a guess changes for the places after it; prompts of several lengths in a batch."""
@@ -70,7 +74,12 @@ HELD = [
 
 @pytest.mark.parametrize(
     ("name", "guesses", "in_graph"),
-    [("causal_lm", draft, True), ("causal_lm", look_up, False), ("denoising", draft, False)],
+    [
+        ("causal_lm", draft, True),
+        ("denoising", look_up, False),
+        pytest.param("causal_lm", look_up, False, marks=pytest.mark.repeated),
+        pytest.param("denoising", draft, False, marks=pytest.mark.repeated),
+    ],
 )
 def test_guesses_under_a_constraint_are_kept_or_taken_back(name, guesses, in_graph):
     """Greedy texts are those without guesses, stuck and cut ones too; those of samples are held."""
