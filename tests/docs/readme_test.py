@@ -12,6 +12,7 @@ from benchmarks.claims import RUNS, read_claims, replaced, sentence
 from tests.docs.snippets import REPOSITORY, all_snippets
 from tests.docs.snippets_test import serve_demo
 from tests.fresh_process import run_python
+from tests.generation.cases import eagerly
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 SNIPPETS = {
@@ -75,7 +76,9 @@ def test_the_writer_of_the_start_page(tmp_path, monkeypatch):
     fewer = fewer.replace("small = {", 'small = {"model.layers": 1, ')
     assert '"model.layers": 1, "tokenizer' in fewer
     monkeypatch.setitem(SNIPPETS, "writer", fewer)
-    assert printed("writer").strip()
+    # Two steps take less op by op than a trace.
+    with eagerly():
+        assert printed("writer").strip()
     assert (tmp_path / "firth-runs/writer/bundle").is_dir()
 
 

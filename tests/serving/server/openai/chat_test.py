@@ -58,8 +58,8 @@ def test_replies():
     http = TestClient(make_app(models, ServerSettings(), rooms=(api.routes,)))
     client = openai.OpenAI(base_url=f"{http.base_url}/v1", api_key="-", http_client=http, max_retries=0)
     with eagerly():
-        expected = generator.reply(SAID, max_new_tokens=6)
-    asked = {"model": NAME, "messages": SAID, "max_completion_tokens": 6, "temperature": 0}
+        expected = generator.reply(SAID, max_new_tokens=3)
+    asked = {"model": NAME, "messages": SAID, "max_completion_tokens": 3, "temperature": 0}
     whole = client.chat.completions.create(**asked, logprobs=True, top_logprobs=2)
     (choice,) = whole.choices
     assert (choice.message.role, choice.message.content) == ("assistant", expected.text)
@@ -82,7 +82,7 @@ def test_replies():
     system = [{"role": "developer", "content": each["content"]} for each in SAID if each["role"] == "system"]
     same = client.chat.completions.create(**{**asked, "messages": [*system, *parts]})
     assert same.choices[0].message.content == expected.text
-    answered = client.responses.create(model=NAME, input=SAID, max_output_tokens=6, temperature=0)
+    answered = client.responses.create(model=NAME, input=SAID, max_output_tokens=3, temperature=0)
     assert answered.output_text == expected.text
     for messages in ([], [SAID[-1], SAID[-1]], [{"role": "assistant", "content": "a"}]):
         with pytest.raises(openai.BadRequestError) as error:

@@ -1,14 +1,18 @@
 """OpenAI's official client of tiny exported models: one that writes in slots, and an encoder."""
 
 import functools
+import pathlib
+import shutil
 
 import openai
 from starlette.testclient import TestClient
 
+from firth.serving.exported_model import FOLDER
 from firth.serving.server.app import make_app
 from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
+from firth.serving.warmup import FILE
 from tests.exported_model import exported_model
 from tests.serving.slots.models import exported_without_warmup
 
@@ -21,7 +25,13 @@ def models_of(made_once) -> Models:
     Args:
         made_once: The fixture of this name.
     """
-    return _models(exported_without_warmup(made_once), exported_model().directory)
+    # `../playground/page_test.py` has a server that warms up.
+    return _models(exported_without_warmup(made_once), str(made_once("encoder_cold", _encoder)))
+
+
+def _encoder(folder: pathlib.Path) -> None:
+    shutil.copytree(exported_model().directory, folder)
+    (folder / FOLDER / FILE).unlink()
 
 
 @functools.cache
