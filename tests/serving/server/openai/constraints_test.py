@@ -113,7 +113,7 @@ def test_outputs_as_clients_of_vllm_ask_for_them(outputs, is_valid):
 
 def test_any_object_is_json():
     form, ended = {"type": "json_object"}, []
-    # Of these seeds, a few tokens are a whole object.
+    # With these seeds, a few tokens are a whole object.
     for seed in (5, 8):
         asked = {"model": NAME, "messages": SAID, "max_tokens": 40, "seed": seed}
         (choice,) = client().chat.completions.create(**asked, response_format=form).choices
