@@ -109,9 +109,9 @@ def test_guesses_under_a_constraint_save_readings():
 
 @eagerly()
 def test_a_sampled_text_does_not_depend_on_what_shares_the_batch():
-    made = draft("causal_lm")
     asked = {"max_new_tokens": 5, "temperature": 0.9, "seed": 3}
-    for held in ({}, {"regex": "(the |fox |dog ){2,9}"}):
+    for guesses, held in ((draft, {}), (look_up, {"regex": "(the |fox |dog ){2,9}"})):
+        made = guesses("causal_lm")
         found = made.generate(PROMPTS, **asked, **held)[1]
         assert found.ids == made.generate(PROMPTS[1], **asked, **held).ids
 

@@ -65,6 +65,7 @@ def test_english_has_the_values_of_rouge_score(stemmer):
         )
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("cnn_dailymail", twin="test_english_has_the_values_of_rouge_score")
 def test_real_summaries_have_the_values_of_rouge_score():
     """Those whose letters are ASCII's, nearly all of them."""

@@ -326,6 +326,7 @@ def test_a_published_format_becomes_rows(served, tmp_path):
     check_wnut(tmp_path, served, 2)
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("wnut17", twin="test_a_published_format_becomes_rows")
 def test_wnut17_becomes_rows(served):
     check_wnut(shared_data("wnut17"), served, 3394)

@@ -131,6 +131,7 @@ def test_tags_outside_the_set_are_rejected(tmp_path):
     assert train["labels"] == {"O": 1, "B-X": 1}
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("conll2000", twin="test_tags_outside_the_set_are_rejected")
 def test_tagged_words():
     data = PublishedData(format="conll2000", folder=str(shared_data("conll2000")), eval="test")
