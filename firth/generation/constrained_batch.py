@@ -1,7 +1,7 @@
 """Texts that are held to constraints while they are written."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -228,6 +228,7 @@ def write_constrained(
     controls: Controls,
     steps: tf.Tensor,
     number: tf.Tensor,
+    watch: Callable[[Any], Any] = lambda state: state,
 ) -> Any:
     """Takes so many more steps under constraints, or fewer if all rows end.
 
@@ -241,6 +242,7 @@ def write_constrained(
         controls: Values that each row requests.
         steps: Most steps, int32 [].
         number: Number of the batch, int64 [].
+        watch: Function of the texts after each step, which may end rows.
     """
     rows, words = state.ended.shape, controls.mask.shape[2]
     # TensorFlow keeps functions that a graph calls for ever: they must not refer to the decoder.
@@ -282,7 +284,7 @@ def write_constrained(
         state = decoding.with_ended(state, stuck)
         # All rows may be stuck.
         runs = tf.reduce_any(state.ended == RUNNING)
-        return place + 1, tf.cond(runs, lambda: step(state, mask, tokens, counts), lambda: state)
+        return place + 1, watch(tf.cond(runs, lambda: step(state, mask, tokens, counts), lambda: state))
 
     def continues(place: tf.Tensor, state: Any) -> tf.Tensor:
         return (place < steps) & tf.reduce_any(state.ended == RUNNING)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from firth.constraints.constraint_cache import ConstraintCache
@@ -18,6 +19,7 @@ from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
 from firth.generation.results import TextInProgress
 from firth.generation.samplers import SAMPLERS
+from firth.generation.streamed_batch import StreamedBatch, handed_over
 from firth.generation.text_generator import BETWEEN_LOOKS, TextGenerator
 from firth.generation.token_reader import Prompts, TokenReader
 from firth.models.backbone_with_heads import BackboneWithHeads
@@ -56,6 +58,8 @@ class Generator(TextGenerator):
         self._made: dict[Any, Any] = {}
         # The constraints of batches that are being written, which their graphs look up by number.
         self._batches: dict[int, ConstrainedBatch] = {}
+        # The batches that are being streamed, in the same way.
+        self._streams: dict[int, StreamedBatch] = {}
         self._numbers = itertools.count()
 
     @functools.cached_property
@@ -114,7 +118,7 @@ class Generator(TextGenerator):
         steps: int | None,
     ) -> Iterator[None]:
         sampler, room = texts[0].request.sampler, max(each.most for each in texts)
-        decoding, start, go_on = self._functions(sampler, prompts, controls, room)
+        decoding, start, go_on, stream = self._functions(sampler, prompts, controls, room)
         writing, scores = start(prompts, controls, tf.constant(any(each.scores_prompt for each in texts)))
         looks = any(each.request.stop for each in texts)
         steps = steps or (BETWEEN_LOOKS if looks else room)
@@ -123,23 +127,35 @@ class Generator(TextGenerator):
         number = next(self._numbers)
         if held is not None:
             self._batches[number] = held
+        if steps == 1:
+            self._streams[number] = StreamedBatch(len(texts))
         try:
-            while True:
-                written = tf.nest.map_structure(lambda each: each.numpy(), decoding.texts(writing))
-                for row, text in enumerate(texts):
-                    text.take(tf.nest.map_structure(operator.itemgetter(row), written))
-                yield
-                if all(text.has_ended for text in texts):
-                    return
+            _take(texts, decoding.texts(writing))
+            yield
+            if steps == 1 and not all(text.has_ended for text in texts):
+                streamed, shape = self._streams[number], decoding.texts(writing)
+                streamed.end([text.has_ended for text in texts])
+                asked = (controls, tf.constant(room), tf.constant(number, tf.int64))
+                for written in streamed.read(functools.partial(stream, writing, *asked)):
+                    _take(texts, tf.nest.pack_sequence_as(shape, written))
+                    streamed.end([text.has_ended for text in texts])
+                    yield
+            while not all(text.has_ended for text in texts):
                 writing = decoding.with_ended(writing, tf.constant([text.has_ended for text in texts]))
                 writing = go_on(writing, controls, tf.constant(steps), tf.constant(number, tf.int64))
+                _take(texts, decoding.texts(writing))
+                yield
         finally:
             self._batches.pop(number, None)
+            self._streams.pop(number, None)
 
     def _functions(
         self, sampler: Any, prompts: Prompts, controls: Controls, room: int
-    ) -> tuple[Any, "_Graph", "_Graph"]:
-        """Returns the decoding of a sampler, and its graphs for such prompts, and texts up to some length."""
+    ) -> tuple[Any, "_Graph", "_Graph", "_Graph"]:
+        """Returns the decoding of a sampler, and its graphs for such prompts, and texts up to some length.
+
+        The first graph begins texts, the second one continues them, and the third one streams them.
+        """
         room = 1 << (room - 1).bit_length()
         single = prompts.ids.shape[0] == 1
         sizes = (prompts.ids.shape[1], controls.biases.shape[1], *controls.mask.shape[1:])
@@ -151,18 +167,34 @@ class Generator(TextGenerator):
                 writing, states = decoding.start(prompts, controls, room)
                 return writing, prompt_log_probabilities(self.reader, prompts, states, scores)
 
-            def go_on(writing: Any, controls: Controls, steps: tf.Tensor, number: tf.Tensor) -> Any:
+            def go_on(
+                writing: Any, controls: Controls, steps: tf.Tensor, number: tf.Tensor, **watch: Any
+            ) -> Any:
                 if controls.mask.shape[2]:
-                    return write_constrained(decoding, self._batches, writing, controls, steps, number)
-                return decoding.go_on(writing, controls, steps)
+                    return write_constrained(
+                        decoding, self._batches, writing, controls, steps, number, **watch
+                    )
+                return decoding.go_on(writing, controls, steps, **watch)
 
-            self._made[key] = (decoding, _Graph(start, single), _Graph(go_on, single))
+            def stream(writing: Any, controls: Controls, steps: tf.Tensor, number: tf.Tensor) -> tf.Tensor:
+                watch = functools.partial(handed_over, decoding, self._streams, number)
+                return go_on(writing, controls, steps, number, watch=watch).ended
+
+            graphs = (_Graph(each, single) for each in (start, go_on, stream))
+            self._made[key] = (decoding, *graphs)
         return self._made[key]
 
     def _decoding(self, sampler: Any) -> Any:
         """Returns the decoder of a sampler; see `SAMPLERS`."""
         framing = self.framing
         return SAMPLERS[sampler.kind](self.reader, framing.end_id, framing.may_write, sampler)
+
+
+def _take(texts: Sequence[TextInProgress], written: Any) -> None:
+    """Stores all that has been written of texts so far."""
+    arrays = tf.nest.map_structure(np.asarray, written)
+    for row, text in enumerate(texts):
+        text.take(tf.nest.map_structure(operator.itemgetter(row), arrays))
 
 
 class _Graph:

@@ -107,17 +107,24 @@ class Decoder(Generic[State]):
         """
         raise NotImplementedError
 
-    def go_on(self, state: State, controls: Controls, steps: tf.Tensor | int) -> State:
+    def go_on(
+        self,
+        state: State,
+        controls: Controls,
+        steps: tf.Tensor | int,
+        watch: Callable[[State], State] = lambda state: state,
+    ) -> State:
         """Takes so many more steps, or fewer if all rows end.
 
         Args:
             state: Texts as `start` or the last call returned them.
             controls: Values that each row requests.
             steps: Most steps, an int or int32 [].
+            watch: Function of the texts after each step, which may end rows.
         """
 
         def body(number: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
-            return number + 1, self.step(state, controls)
+            return number + 1, watch(self.step(state, controls))
 
         def continues(number: tf.Tensor, state: State) -> tf.Tensor:
             return (number < steps) & tf.reduce_any(state.ended == RUNNING)

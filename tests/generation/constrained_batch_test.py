@@ -57,8 +57,8 @@ class BegunOpByOp(Generator):
     """Reads prompts op by op, of which `generator_test.py` has graphs: each sampler would trace one more."""
 
     def _functions(self, *arguments):
-        decoding, start, go_on = super()._functions(*arguments)
-        return decoding, start._function, go_on
+        decoding, start, *others = super()._functions(*arguments)
+        return decoding, start._function, *others
 
 
 @functools.cache
@@ -220,7 +220,7 @@ def test_the_graph_of_texts_without_a_constraint_has_no_mask():
     made.generate("the fox", max_new_tokens=3)
     made.generate("the fox", max_new_tokens=3, regex="[a-z]{9}")
     graphs = {}
-    for key, (_, _, go_on) in made._made.items():
+    for key, (_, _, go_on, _) in made._made.items():
         if go_on._compiled is not None and key[0] == "greedy":
             concrete = go_on._compiled.get_concrete_function()
             graphs[bool(key[-2])] = str(concrete.graph.as_graph_def())
