@@ -13,7 +13,7 @@ import typer
 from firth import storage
 from firth.cli import commands
 from firth.cli.bundles import engine_options
-from firth.cli.output import ExitCode, fail, usage_errors
+from firth.cli.output import OF_MODELS, ExitCode, fail, packages_hidden, usage_errors
 from firth.cli.runs_on_disk import RECIPE_FILE
 from firth.lazy import import_extra
 
@@ -186,9 +186,10 @@ def start(
         if sum(each.name == source.name for each in sources) > 1:
             fail(f"two models have the name {source.name}; give one another: NAME=FOLDER", ExitCode.USAGE)
     sources = _labelled(sources, labels)
-    from firth.serving.server.logs import log_to_stream
-    from firth.serving.server.process import ServerError, ServerProcess
-    from firth.serving.server.settings import ServerSettings
+    with packages_hidden(OF_MODELS):
+        from firth.serving.server.logs import log_to_stream
+        from firth.serving.server.process import ServerError, ServerProcess
+        from firth.serving.server.settings import ServerSettings
 
     # The loader that TF Serving has is deprecated in Python, and says so.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)

@@ -79,6 +79,17 @@ def test_a_run_loads_no_clients_of_other_stores_and_no_plots_of_keras():
     assert process.stdout.splitlines()[-1] == "loaded:"
 
 
+def test_a_server_loads_no_packages_that_keras_finds_next_to_it(tmp_path):
+    program = (
+        "import pathlib, sys; from firth.cli.output import OF_MODELS; from firth.cli.serve import start\n"
+        "try: start([f'model={sys.argv[1]}'], pathlib.Path(sys.argv[1]), port=0)\n"
+        "except BaseException as error: print(type(error).__name__)\n"
+        "print(*sorted({'firth.serving.server.process', *OF_MODELS} & sys.modules.keys()))"
+    )
+    process = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
+    assert process.stdout.splitlines()[-1] == "firth.serving.server.process", process.stderr[-2000:]
+
+
 # What is wrong with a command: what is said of it.
 WRONG = {
     "run nothere": "no preset is named 'nothere'",

@@ -11,14 +11,11 @@ import typer
 
 from firth.cli import commands
 from firth.cli.bundles import DType, EngineName, engine_options
-from firth.cli.output import ExitCode, fail, packages_hidden, run_quietly
+from firth.cli.output import OF_MODELS, ExitCode, fail, packages_hidden, run_quietly
 from firth.cli.requests.files import Quoted, check_quoted, predict_records
 from firth.cli.requests.request_options import InputsCommand, as_list, given_inputs, inputs_for
 from firth.cli.requests.running_server import AskServer, served_answers
 from firth.cli.runs_on_disk import RunOnDisk, find_run
-
-# Keras and TensorFlow work without these. Loading them takes a third of the time of `import tensorflow`.
-_OPTIONAL = ("IPython", "googleapiclient", "matplotlib", "pandas", "sklearn")
 
 
 class _Unaskable(Exception):
@@ -236,7 +233,7 @@ def _answers(
     directory: pathlib.Path, name: str, texts: Sequence[Any], others: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Returns how the signature's answers are printed, and the fields of each answer."""
-    with packages_hidden(_OPTIONAL):
+    with packages_hidden(OF_MODELS):
         from firth.serving import Client
         from firth.serving.answers import printed_fields
         from firth.serving.exported_model import newest_model
