@@ -89,8 +89,7 @@ def recipe_or_exit(
     from firth.recipes import RecipeError
     from firth.recipes.reading.bases import base_notices
     from firth.recipes.reading.loading import load_with_places
-    from firth.recipes.reading.requirements import missing, too_few_documents
-    from firth.recipes.run.advice import notices
+    from firth.recipes.reading.requirements import missing, notices, too_few_documents
 
     with usage_errors(RecipeError):
         recipe, places = load_with_places(name, options, root)

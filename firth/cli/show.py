@@ -111,7 +111,7 @@ def _check_name(name: str, root: pathlib.Path) -> None:
     """Ends the command for a name whose nearest match is that of a run."""
     from firth.recipes.base.errors import suggest
     from firth.recipes.reading.families import preset_names
-    from firth.recipes.reading.recipe_files import SUFFIXES
+    from firth.recipes.reading.raw_recipes import SUFFIXES
 
     runs, presets = [run.directory.name for run in all_runs(root)], preset_names()
     if name in presets or name.endswith(SUFFIXES):

@@ -5,7 +5,11 @@ from .corpus.benchmarks import (
     JsonlBenchmark as JsonlBenchmark,
     TextBenchmark as TextBenchmark,
 )
-from .corpus.classifier import ClassifierStep as ClassifierStep
+from .corpus.classifiers import (
+    ClassifierStep as ClassifierStep,
+    FastTextStep as FastTextStep,
+    ScikitLearnStep as ScikitLearnStep,
+)
 from .corpus.cleaning import (
     CharactersStep as CharactersStep,
     Cleaning as Cleaning,
@@ -48,7 +52,6 @@ from .corpus.mixture import (
 from .corpus.normalization import Normalization as Normalization, NormalizeStep as NormalizeStep
 from .corpus.outputs import JsonlOutput as JsonlOutput, ParquetOutput as ParquetOutput
 from .corpus.privacy import PiiStep as PiiStep
-from .corpus.scoring import FastTextStep as FastTextStep, ScikitLearnStep as ScikitLearnStep
 from .corpus.sources import (
     ArrowSource as ArrowSource,
     CsvSource as CsvSource,

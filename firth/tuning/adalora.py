@@ -14,7 +14,7 @@ from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.additions.addition_places import TuningError
 from firth.models.additions.low_rank import LowRankAddition, low_rank_targets
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.recipes.tuning.adalora import AdaLoRA
+from firth.recipes.tuning.adding import AdaLoRA
 from firth.tuning.additions import add_low_ranks
 from firth.tuning.rate_multipliers import Multipliers
 

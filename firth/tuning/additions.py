@@ -13,7 +13,7 @@ from firth.models.additions.addition_places import (
 )
 from firth.models.additions.bottleneck import norms_of
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.recipes.tuning.bottleneck import BottleneckMethod
+from firth.recipes.tuning.adding import BottleneckMethod
 from firth.recipes.tuning.prompts import PromptMethod
 from firth.tuning.layers import freeze_base
 from firth.tuning.rate_multipliers import Multipliers

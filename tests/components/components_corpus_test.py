@@ -23,7 +23,7 @@ from firth.components import (
 )
 from firth.components.artifacts import CorpusReport, QualityClassifier, Tokenizer
 from firth.corpus import Document, EmptyCorpusError, SourceError, fingerprint, load_quality_model
-from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.classifiers import ClassifierStep
 from firth.recipes.corpus.cleaning import Cleaning, LengthStep, Split
 from firth.recipes.corpus.mixture import ProportionalMixture
 from firth.recipes.corpus.sources import JsonlSource, TextSource

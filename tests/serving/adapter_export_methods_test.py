@@ -5,8 +5,7 @@ import pytest
 import tensorflow as tf
 
 from firth.recipes.tasks.classification import Regression
-from firth.recipes.tuning.adding import IA3, LoHa
-from firth.recipes.tuning.bottleneck import Pfeiffer
+from firth.recipes.tuning.adding import IA3, LoHa, Pfeiffer
 from firth.recipes.tuning.prompts import PrefixTuning, PromptTuning, PTuning, PTuningV2
 from firth.serving.adapter_export import export_adapters
 from firth.serving.served_model import Served

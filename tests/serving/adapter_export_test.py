@@ -5,9 +5,7 @@ import pytest
 import tensorflow as tf
 
 from firth.models.bundle import weights_by_path
-from firth.recipes.tuning.adalora import AdaLoRA
-from firth.recipes.tuning.adding import LoRA
-from firth.recipes.tuning.bottleneck import Houlsby
+from firth.recipes.tuning.adding import AdaLoRA, Houlsby, LoRA
 from firth.recipes.tuning.prompts import PrefixTuning
 from firth.serving.adapter_export import export_adapters
 from firth.serving.exported_model import read_description

@@ -8,8 +8,7 @@ import pytest
 import tensorflow as tf
 
 from firth.layers.elements.extensible_layer import GradientObserver
-from firth.recipes.tuning.adalora import AdaLoRA
-from firth.recipes.tuning.adding import LoRA
+from firth.recipes.tuning.adding import AdaLoRA, LoRA
 from firth.training.optimizers.optimizer_kinds import build_optimizer
 from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError

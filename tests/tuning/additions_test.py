@@ -7,7 +7,7 @@ import tensorflow as tf
 from firth.models import PretrainingModel
 from firth.models.bundle import weights_by_path
 from firth.recipes.training.optimizers import AdamWConfig
-from firth.recipes.tuning import adalora, adding, bottleneck
+from firth.recipes.tuning import adding
 from firth.recipes.tuning.methods import Full
 from firth.training.optimizers.optimizer_kinds import build_optimizer
 from firth.training.step import build_train_step
@@ -19,7 +19,7 @@ ALL = ("*",)
 AS_WRITTEN = {
     "lora": adding.LoRA(targets=ALL, rank=2),
     "lora, stabilised": adding.LoRA(targets=ALL, rank=2, alpha=3.0, rank_stabilised=True),
-    "adalora": adalora.AdaLoRA(targets=ALL, initial_rank=2, target_rank=1, alpha=100.0, initial_steps=4),
+    "adalora": adding.AdaLoRA(targets=ALL, initial_rank=2, target_rank=1, alpha=100.0, initial_steps=4),
     "loha": adding.LoHa(targets=ALL, rank=2, alpha=30.0),
     "ia3": adding.IA3(targets=ALL, input_targets=()),
     "ia3, inputs": adding.IA3(targets=(), input_targets=ALL),
@@ -40,8 +40,8 @@ CASES = {
 LAYERS = {"masked_lm, order of sentences": 2}
 # Those that do not merge: an adapter in each block, or two, and in a decoder no third one.
 EXTENDING = {
-    "houlsby": bottleneck.Houlsby(bottleneck=5),
-    "pfeiffer": bottleneck.Pfeiffer(reduction_factor=4.0, activation="gelu"),
+    "houlsby": adding.Houlsby(bottleneck=5),
+    "pfeiffer": adding.Pfeiffer(reduction_factor=4.0, activation="gelu"),
 }
 # Methods after the first one have one case: shared heads of keys and values, gates, no biases.
 OF_ALL = "causal_lm, table of its own"
@@ -192,12 +192,12 @@ NARROW = ".*attention/value .*16 .*8 .*; 8 "
         ("bidirectional_lm", {}, "12 .* layer_0/forward_input"),
         (
             "bidirectional_lm",
-            bottleneck.Houlsby(),
+            adding.Houlsby(),
             "houlsby.* BiLSTMBackbone",
         ),
         ("masked_lm", {"rank": 17}, f"^method.rank: 17, {SQUARE}"),
         ("masked_lm", adding.LoHa(rank=17), f"^method.rank: 17, {SQUARE}"),
-        ("masked_lm", adalora.AdaLoRA(initial_rank=17), f"^method.initial_rank: 17, {SQUARE}"),
+        ("masked_lm", adding.AdaLoRA(initial_rank=17), f"^method.initial_rank: 17, {SQUARE}"),
         # The projection that takes the least rank is named.
         (OF_ALL, {"rank": 9, "targets": ("query", "value")}, f"^method.rank: 9, {NARROW}"),
         (

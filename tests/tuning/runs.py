@@ -21,7 +21,7 @@ from firth.recipes.objectives.language_models import CausalLM, PermutationLM
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.recipe import Recipe
-from firth.recipes.tuning.bottleneck import BottleneckMethod
+from firth.recipes.tuning.adding import BottleneckMethod
 from firth.recipes.tuning.methods import method_types
 from firth.recipes.tuning.prompts import PromptMethod
 from firth.training import train

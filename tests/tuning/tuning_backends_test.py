@@ -7,7 +7,7 @@ from keras import ops
 
 from firth.models import PretrainingModel, TuningError
 from firth.models.bundle import weights_by_path
-from firth.recipes.tuning.adalora import AdaLoRA
+from firth.recipes.tuning.adding import AdaLoRA
 from firth.tuning import METHODS, merge
 from firth.tuning.adalora import RankAllocator, SingularValueAddition
 from tests.models.table import MODELS, TRAINED, VOCABULARY, training_features

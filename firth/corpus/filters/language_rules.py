@@ -11,7 +11,7 @@ from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import ConfigT, Decision, DocumentStep, Drop, Keep
 from firth.corpus.filters.language import identify
 from firth.lazy import import_extra
-from firth.recipes.corpus.by_language import LanguageRules
+from firth.recipes.corpus.step import LanguageRules
 from firth.segmentation.words import split_words
 
 RulesT = TypeVar("RulesT")

@@ -30,7 +30,7 @@ from firth.corpus.quality.quality_model import (
 )
 from firth.corpus.quality.scoring import ScoreCounts, count_score, measured_scores, score_histogram
 from firth.corpus.readers.sources import list_files, read_file
-from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.classifiers import ClassifierStep
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import AnySource
 from firth.storage import write_json

@@ -8,7 +8,7 @@ from firth import storage
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.quality.scoring import Scoring
 from firth.lazy import import_extra
-from firth.recipes.corpus.scoring import FastTextStep
+from firth.recipes.corpus.classifiers import FastTextStep
 
 _ALL_LABELS = -1
 # With 0 a model of hierarchical softmax would leave out labels of less than about 1e-5.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.quality.scoring import Scoring
 from firth.lazy import import_extra
-from firth.recipes.corpus.scoring import ScikitLearnStep
+from firth.recipes.corpus.classifiers import ScikitLearnStep
 from firth.storage import open_file
 
 

@@ -17,7 +17,7 @@ from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.marks import Decisions, Documents
 from firth.recipes.base.errors import suggest
-from firth.recipes.corpus.scoring import AnyScoringStep
+from firth.recipes.corpus.classifiers import AnyScoringStep
 from firth.storage import write_json
 
 BINS = 20

@@ -12,8 +12,7 @@ from firth.interop.hugging_face.rules import Array
 from firth.interop.peft.kind import SETTINGS, Config, PeftKind, Tensors
 from firth.interop.peft.layers import AdapterKind, ByModule, Module
 from firth.interop.peft.prompts import PrefixKind, PromptKind, length_of
-from firth.recipes.tuning.adalora import AdaLoRA
-from firth.recipes.tuning.adding import IA3, LoHa, LoRA
+from firth.recipes.tuning.adding import IA3, AdaLoRA, LoHa, LoRA
 from firth.recipes.tuning.prompts import (
     MultitaskPromptTuning,
     PrefixTuning,

@@ -11,7 +11,7 @@ from firth.layers.elements.seeds import normal, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.additions.addition_places import TuningError, add_at_places, keywords_of, places_of
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.recipes.tuning.bottleneck import BottleneckMethod
+from firth.recipes.tuning.adding import BottleneckMethod
 
 _STDDEV = 0.02
 

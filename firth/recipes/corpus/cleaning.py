@@ -7,14 +7,13 @@ import pydantic
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.recipe_type import Config, Fraction, check_order
-from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.classifiers import AnyScoringStep, ClassifierStep
 from firth.recipes.corpus.domains import DomainRulesStep, UrlListsStep
 from firth.recipes.corpus.duplicates import CorpusStep, ExactDuplicatesStep
 from firth.recipes.corpus.filters import FilterStep, GutenbergStep
 from firth.recipes.corpus.limits import CorpusLimits
 from firth.recipes.corpus.normalization import Normalization, NormalizeStep
 from firth.recipes.corpus.privacy import PiiStep
-from firth.recipes.corpus.scoring import AnyScoringStep
 from firth.recipes.corpus.step import CleaningStep
 
 

@@ -6,8 +6,7 @@ import pydantic
 
 from firth.recipes.base.file_names import NamesFiles
 from firth.recipes.base.recipe_type import Config, Fraction, check_order
-from firth.recipes.corpus.by_language import Language, LanguageRules, StepByLanguage
-from firth.recipes.corpus.step import CleaningStep, DescribingStep
+from firth.recipes.corpus.step import CleaningStep, DescribingStep, Language, LanguageRules, StepByLanguage
 
 Words = Literal["script", "spaces", "characters", "spacy"]
 Ratio = Annotated[float, pydantic.Field(ge=0.0)]

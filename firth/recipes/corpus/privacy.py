@@ -4,8 +4,7 @@ from typing import Annotated, Literal, get_args
 
 import pydantic
 
-from firth.recipes.corpus.by_language import PhoneRegion
-from firth.recipes.corpus.step import CleaningStep
+from firth.recipes.corpus.step import CleaningStep, PhoneRegion
 
 # The former of two that overlap is taken.
 PiiType = Literal["secret", "email", "ipv6", "ipv4", "iban", "credit_card", "national_id", "phone"]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from firth.recipes.models.block_counts import MAX_LOGITS, further_blocks, projection, stack
-from firth.recipes.models.counts import Activations, Lengths, Work, dense
+from firth.recipes.models.facts import Activations, Lengths, Work, dense
 from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.run.run_recipe import RunRecipe

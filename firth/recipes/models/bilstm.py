@@ -6,8 +6,7 @@ import pydantic
 
 from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.models.blocks import Count, Layers, Stddev
-from firth.recipes.models.counts import Activations, Lengths, Work, dense
-from firth.recipes.models.facts import ModelFacts
+from firth.recipes.models.facts import Activations, Lengths, ModelFacts, Work, dense
 
 # Bytes, marks of a word's and a sentence's begin and end, padding of a word and of a sequence.
 CHARACTERS = 262

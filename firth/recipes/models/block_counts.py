@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from firth.recipes.models.counts import FLOAT32, Lengths, Work, dense
+from firth.recipes.models.facts import FLOAT32, Lengths, Work, dense
 
 if TYPE_CHECKING:
     from firth.recipes.models.stack import BlocksConfig

@@ -19,8 +19,7 @@ from firth.recipes.models.block_counts import (
     stack,
 )
 from firth.recipes.models.blocks import EmbeddingsConfig, Layers
-from firth.recipes.models.counts import Activations, Lengths, Work
-from firth.recipes.models.facts import ModelFacts
+from firth.recipes.models.facts import Activations, Lengths, ModelFacts, Work
 from firth.recipes.models.stack import StackConfig
 
 

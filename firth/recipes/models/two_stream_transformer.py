@@ -12,8 +12,7 @@ from firth.recipes.models.block_counts import (
     head_widths,
 )
 from firth.recipes.models.blocks import NormConfig, check_plain_heads
-from firth.recipes.models.counts import Activations, Lengths, Work, dense
-from firth.recipes.models.facts import ModelFacts
+from firth.recipes.models.facts import Activations, Lengths, ModelFacts, Work, dense
 from firth.recipes.models.stack import BlocksConfig
 
 

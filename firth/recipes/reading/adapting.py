@@ -18,8 +18,7 @@ from firth.recipes.reading.loading import (
     recipe_to_yaml,
 )
 from firth.recipes.reading.method_sources import MethodSourceError, check_source, with_source
-from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, override_all
-from firth.recipes.reading.recipe_files import SUFFIXES
+from firth.recipes.reading.raw_recipes import SUFFIXES, Option, RawRecipe, assign, override_all
 from firth.recipes.run.adapting import TRAINING, UNCHOSEN_VALUES, AdaptingRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.forms import AnyForm, Form

@@ -26,14 +26,16 @@ from firth.recipes.reading.families import (
     suggest_preset,
 )
 from firth.recipes.reading.raw_recipes import (
+    SUFFIXES,
     Option,
     RawRecipe,
+    UnreadableFileError,
     assign,
     overlay,
     override_all,
     raw_recipe_of,
+    read_text,
 )
-from firth.recipes.reading.recipe_files import SUFFIXES, UnreadableFileError, read_text
 from firth.recipes.run.kinds import RUN_RECIPES
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.run_recipe import RunRecipe

@@ -1,12 +1,15 @@
-"""Values of files and options before they are checked, each with its origin."""
+"""Text of recipe files, and values of files and options before they are checked, each with its origin."""
 
 import dataclasses
+import difflib
 import pathlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from firth.recipes.base.errors import RecipeError
-from firth.recipes.base.yaml_text import Located, Path, parse_value
+from firth.recipes.base.yaml_text import MAX_BYTES, Located, Path, parse_value
+
+SUFFIXES = (".yaml", ".yml")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,3 +183,26 @@ def _paths(value: Any) -> Iterator[Path]:
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         yield from ((str(key), *below) for below in _paths(item))
+
+
+class UnreadableFileError(RecipeError):
+    """There is no such recipe file, or the file is not a recipe."""
+
+
+def read_text(path: pathlib.Path) -> str:
+    """Returns the text of a recipe file."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise UnreadableFileError([f"{path}: larger than a recipe may be, {MAX_BYTES:,} bytes"])
+        return content.decode("utf-8")
+    except FileNotFoundError:
+        siblings = [entry.name for entry in path.parent.glob("*") if entry.suffix in SUFFIXES]
+        near = difflib.get_close_matches(path.name, siblings, n=1)
+        advice = f"; did you mean {path.with_name(near[0])}?" if near else ""
+        raise UnreadableFileError([f"{path}: no such file{advice}"]) from None
+    except UnicodeDecodeError as error:
+        raise UnreadableFileError([f"{path}: not UTF-8 at byte {error.start}"]) from None
+    except OSError as error:
+        raise UnreadableFileError([f"{path}: cannot be read: {error.strerror}"]) from None

@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Literal
 from firth.features import CHOICE_COUNTS, RECORD_LABELS, Spec
 from firth.recipes.goals.losses import Loss
 from firth.recipes.tasks.classification import Rate
-from firth.recipes.tasks.constant_answers import most_frequent
 from firth.recipes.tasks.forms import AnyTokenForm, BERTForm
-from firth.recipes.tasks.task import Task
+from firth.recipes.tasks.task import Task, most_frequent
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 

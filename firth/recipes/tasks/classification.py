@@ -9,9 +9,8 @@ import pydantic
 
 from firth.features import RECORD_LABELS, Spec
 from firth.recipes.goals.losses import LM, Loss
-from firth.recipes.tasks.constant_answers import most_frequent, title_of
 from firth.recipes.tasks.forms import AnyForm, BERTForm
-from firth.recipes.tasks.task import Task
+from firth.recipes.tasks.task import Task, most_frequent, title_of
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 # The sum of shares that were rounded may differ from 1 by this.

@@ -7,9 +7,8 @@ import pydantic
 
 from firth.features import SPAN_ENDS, SPAN_STARTS, Spec
 from firth.recipes.goals.losses import Loss
-from firth.recipes.tasks.constant_answers import most_frequent, title_of
 from firth.recipes.tasks.forms import AnyEncoderForm, BERTForm
-from firth.recipes.tasks.task import Task
+from firth.recipes.tasks.task import Task, most_frequent, title_of
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 SCORES = ("squad_exact_match", "squad_f1")

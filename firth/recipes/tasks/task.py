@@ -1,7 +1,9 @@
-"""The base of all downstream tasks."""
+"""The base of all downstream tasks, and answers of models that read no record."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+import json
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pydantic
 
@@ -10,6 +12,9 @@ from firth.recipes.base.size_units import size_features
 from firth.recipes.goals.goal import BEATS_CONSTANT, Goal, TextFrame
 from firth.recipes.tasks.forms import Form
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+_LONGEST_TITLE = 40
+Answer = TypeVar("Answer", bound=Hashable)
 
 
 class Task(Goal):
@@ -237,3 +242,28 @@ class Task(Goal):
     def text_frame(self) -> TextFrame:
         """The special tokens around a text that is read alone."""
         return TextFrame(self.form.before, self.form.after, self.form.last_segment)
+
+
+def most_frequent(answers: Sequence[Answer]) -> list[Answer]:
+    """Returns the most frequent of some answers, the first of equally frequent ones; nothing of none.
+
+    Example:
+
+    >>> most_frequent(["b", "a", "a", "b"]), most_frequent([])
+    (['b'], [])
+    """
+    return [answer for answer, _ in Counter(answers).most_common(1)]
+
+
+def title_of(answer: object) -> str:
+    """Returns an answer as it is named in a sentence: in quotes, in one line, cut after 40 characters.
+
+    Example:
+
+    >>> title_of("O"), title_of(2)
+    ('"O"', '"2"')
+    """
+    text = " ".join(str(answer).split())
+    return json.dumps(
+        text if len(text) <= _LONGEST_TITLE else f"{text[:_LONGEST_TITLE]}...", ensure_ascii=False
+    )

@@ -9,10 +9,9 @@ import pydantic
 from firth.features import RECORD_LABELS, Spec
 from firth.recipes.goals.goal import TextFrame
 from firth.recipes.tasks.classification import ClassAnswers, NumberAnswers
-from firth.recipes.tasks.constant_answers import most_frequent, title_of
 from firth.recipes.tasks.forms import AnyTextForm, T5Form
 from firth.recipes.tasks.schema_scores import SchemaScored
-from firth.recipes.tasks.task import Task
+from firth.recipes.tasks.task import Task, most_frequent, title_of
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 # The score that has a tokenizer, and its tokenizers.

@@ -1,10 +1,12 @@
-"""Methods that add something to a model, and train that and the task's head."""
+"""Methods that add something to a model, and train that and the task's heads."""
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE
+from firth.recipes.models.blocks import Activation
 from firth.recipes.tuning.method import Method
 
 _AnyPatterns = tuple[Annotated[str, pydantic.Field(min_length=1)], ...]
@@ -12,6 +14,8 @@ Patterns = Annotated[_AnyPatterns, pydantic.Field(min_length=1)]
 Rank = Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)]
 Dropped = Annotated[float, pydantic.Field(ge=0.0, le=0.99)]
 _QUERY_AND_VALUE = ("*attention/query", "*attention/value")
+_Steps = Annotated[int, pydantic.Field(ge=0, le=MAX_SIZE)]
+_Share = Annotated[float, pydantic.Field(gt=0.0, lt=1.0)]
 
 
 class AddingMethod(Method):
@@ -94,3 +98,143 @@ class LoHa(AddingMethod):
     """Rank of each of the two products; that of the difference is up to its square."""
     alpha: Annotated[float, pydantic.Field(gt=0.0)] = 8.0
     """Number that the difference is multiplied by after it is divided by the rank."""
+
+
+class AdaLoRA(AddingMethod):
+    """The difference of a projection is a product of two small matrices and a diagonal, which is pruned.
+
+    `W x + (alpha / initial_rank) P E Q x` (Zhang et al. 2023, "AdaLoRA: Adaptive Budget Allocation for
+    Parameter-Efficient Fine-Tuning", section 3). All diagonals together begin with `initial_rank` entries for
+    each projection; those that matter least are set to zero during the run, until `target_rank` are left on
+    average. E starts at zero, so that the model starts as its base. Defaults are those of peft, and the
+    paper's targets, all matrices of a block, and a learning rate between those of its tasks (appendix D).
+    """
+
+    learning_rate: ClassVar[float | None] = 1e-3
+
+    kind: Literal["adalora"] = "adalora"
+    targets: Patterns = (
+        "*attention/query",
+        "*attention/key",
+        "*attention/value",
+        "*attention/output",
+        "feed_forward/*",
+    )
+    """Patterns of the projections; see `LoRA`."""
+    initial_rank: Rank = 12
+    """Entries of each diagonal at the start."""
+    target_rank: Rank = 8
+    """Entries of a diagonal that are left at the end, on average."""
+    alpha: Annotated[float, pydantic.Field(gt=0.0)] = 8.0
+    """Number that the product is multiplied by after it is divided by the initial rank."""
+    dropout: Dropped = 0.0
+    """Share of what Q reads that is dropped in training."""
+    initial_steps: _Steps = 0
+    """Steps at the beginning in which no entry is taken away."""
+    final_steps: _Steps = 0
+    """Steps at the end in which those that are left stay."""
+    steps_between: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] = 1
+    """Steps from one choice of entries to the next."""
+    smoothing: _Share = 0.85
+    """Share of a weight's sensitivity that stays from step to step."""
+    uncertainty_smoothing: _Share = 0.85
+    """Share of its uncertainty that stays."""
+    orthogonality: Annotated[float, pydantic.Field(ge=0.0)] = 0.5
+    """Factor of the mean penalty of P and Q for not being orthogonal, in the loss."""
+
+    @pydantic.model_validator(mode="after")
+    def _ranks_fall(self) -> "AdaLoRA":
+        if self.target_rank > self.initial_rank:
+            raise ValueError(
+                f"target_rank: {self.target_rank} is greater than initial_rank: {self.initial_rank}"
+            )
+        return self
+
+    def steps_conflicts(self, steps: int) -> Iterator[str]:
+        """Yields a line if no step is left in which the number of entries may fall."""
+        if self.initial_steps >= steps - self.final_steps:
+            yield (
+                f"method.initial_steps: {self.initial_steps} and method.final_steps: {self.final_steps} "
+                f"leave none of the {steps} steps of this run to take ranks away in"
+            )
+
+
+class BottleneckMethod(Method):
+    """A method that adds bottleneck adapters, small layers with an activation, to each block.
+
+    They do not merge into a projection, so they stay a part of the model that is saved and served.
+    """
+
+    adds: ClassVar[bool] = True
+    sublayers: ClassVar[tuple[str, ...]] = ()
+    """Sublayers of a block that an adapter follows."""
+    reads_sum: ClassVar[bool] = False
+    """True if an adapter reads the sublayer's sum with the residual, after its norm if one follows, and not
+    what the sublayer gives."""
+
+    activation: Activation
+    """Activation of the layer between."""
+    norms: bool
+    """True if the norms of the sublayers are trained."""
+
+    def width_in(self, width: int) -> int:
+        """Returns the width of the layer between."""
+        raise NotImplementedError
+
+
+class Houlsby(BottleneckMethod):
+    """Two adapters in each block, after the attention and after the feed-forward layer, are trained.
+
+    Houlsby et al. 2019, "Parameter-Efficient Transfer Learning for NLP", section 2.1. An adapter reads what
+    the sublayer gives, and adds `f(y D) U` to it before the residual is added. U starts at zero, so that the
+    model starts as its base. The norms of these sublayers are trained too, as in the paper. Its learning rate
+    is the middle one of the three that the paper tried (section 3.1).
+    """
+
+    kind: Literal["houlsby"] = "houlsby"
+    sublayers: ClassVar[tuple[str, ...]] = ("attention", "feed_forward")
+    learning_rate: ClassVar[float | None] = 3e-4
+    bottleneck: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] = 64
+    """Columns of D; the paper's best are 8 to 256, and 64 over all tasks."""
+    activation: Activation = "gelu"
+    """Activation f."""
+    norms: bool = True
+    """True if the norms of the sublayers are trained."""
+
+    def width_in(self, width: int) -> int:
+        """Returns `bottleneck`."""
+        return self.bottleneck
+
+    def conflicts(self, model: Any) -> Iterator[str]:
+        """Yields a line if the layer between is wider than the hidden states."""
+        yield from super().conflicts(model)
+        if self.bottleneck > model.width:
+            yield (
+                f"method.bottleneck: {self.bottleneck}, but the hidden states of each block are of the "
+                f"base's width, {model.width}; {model.width} is the greatest that works"
+            )
+
+
+class Pfeiffer(BottleneckMethod):
+    """One adapter in each block, after the feed-forward layer, is trained.
+
+    Pfeiffer et al. 2021, "AdapterFusion: Non-Destructive Task Composition for Transfer Learning", appendix A.
+    It reads the sum of what the feed-forward layer gives with the residual, after the norm where one follows,
+    and adds `f(z D) U` to what that layer gives. U starts at zero, so that the model starts as its base. Its
+    learning rate is the paper's.
+    """
+
+    kind: Literal["pfeiffer"] = "pfeiffer"
+    sublayers: ClassVar[tuple[str, ...]] = ("feed_forward",)
+    reads_sum: ClassVar[bool] = True
+    learning_rate: ClassVar[float | None] = 1e-4
+    reduction_factor: Annotated[float, pydantic.Field(ge=1.0)] = 16.0
+    """Width of the hidden states as a multiple of the columns of D."""
+    activation: Activation = "relu"
+    """Activation f."""
+    norms: bool = False
+    """True if the norms of the feed-forward layers are trained."""
+
+    def width_in(self, width: int) -> int:
+        """Returns the width of the hidden states divided by the factor, rounded down, and at least 1."""
+        return max(1, int(width / self.reduction_factor))

@@ -7,9 +7,7 @@ import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE
 from firth.recipes.base.types import configs_in, kinds_of
-from firth.recipes.tuning.adalora import AdaLoRA
-from firth.recipes.tuning.adding import IA3, LoHa, LoRA
-from firth.recipes.tuning.bottleneck import Houlsby, Pfeiffer
+from firth.recipes.tuning.adding import IA3, AdaLoRA, Houlsby, LoHa, LoRA, Pfeiffer
 from firth.recipes.tuning.method import Method
 from firth.recipes.tuning.prompts import (
     MultitaskPromptTuning,

@@ -9,7 +9,7 @@ from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep
 from firth.recipes.corpus.benchmarks import JsonlBenchmark, TextBenchmark
-from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.classifiers import ClassifierStep
 from firth.recipes.corpus.domains import DomainRulesStep, EachDomainCap
 from firth.recipes.corpus.duplicates import (
     DatasetDuplicatesStep,

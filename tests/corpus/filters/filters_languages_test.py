@@ -6,8 +6,8 @@ import pytest
 
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.steps import Keep
-from firth.recipes.corpus.by_language import Language
 from firth.recipes.corpus.filters import LanguageStep
+from firth.recipes.corpus.step import Language
 from tests.corpus.curation.step_table_test import defaults
 from tests.corpus.helpers import document
 from tests.segmentation.languages import LANGUAGES

@@ -8,7 +8,7 @@ from firth.corpus.documents.corpus_counts import DROPPED, KEPT, Count, Flow
 from firth.corpus.documents.errors import CorpusError, SourceError
 from firth.corpus.quality.classifier import keeps
 from firth.corpus.quality.quality_model import hash_ngrams, load_quality_model
-from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.classifiers import ClassifierStep
 from firth.recipes.corpus.sources import JsonlSource
 from tests.corpus.duplicates_helpers import reasons, run_steps
 from tests.corpus.helpers import document

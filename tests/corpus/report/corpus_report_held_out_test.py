@@ -5,7 +5,7 @@ import pytest
 from firth.corpus.report.corpus_report import measure_held_out
 from firth.recipes.corpus.cleaning import Cleaning, Split
 from firth.recipes.reading.loading import load_recipe
-from firth.recipes.run.advice import notices
+from firth.recipes.reading.requirements import notices
 from tests.corpus.helpers import clean, document
 
 

@@ -10,7 +10,7 @@ from firth.interop.peft import export_model, load_adapter
 from firth.interop.peft.exporting import write_adapter
 from firth.models import load_model
 from firth.models.bundle import read_recipe, weights_by_path
-from firth.recipes.tuning.bottleneck import Houlsby
+from firth.recipes.tuning.adding import Houlsby
 from firth.recipes.tuning.prompts import MultitaskPromptTuning, PTuningV2
 from firth.storage.tensor_files import TensorFile
 from firth.tuning import METHODS

@@ -11,7 +11,7 @@ from firth.models import PretrainingModel
 from firth.models.additions.addition_places import path_below, places_of
 from firth.models.additions.bottleneck import add_bottlenecks, norms_of
 from firth.recipes.objectives.masking import MaskedLM
-from firth.recipes.tuning.bottleneck import Houlsby, Pfeiffer
+from firth.recipes.tuning.adding import Houlsby, Pfeiffer
 from tests.models import references
 from tests.models.table import ENCODERS, VOCABULARY
 

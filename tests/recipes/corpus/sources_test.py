@@ -2,7 +2,7 @@ import pytest
 
 from firth.recipes import load_recipe
 from firth.recipes.corpus.sources import ParquetSource, WarcSource
-from firth.recipes.run.advice import notices
+from firth.recipes.reading.requirements import notices
 
 
 def test_parquet_files_are_not_compressed_as_a_whole():

@@ -1,16 +1,17 @@
 import pytest
 
 from firth.recipes import (
+    MaskedLM,
     Training,
 )
-from firth.recipes.counting import memory_bytes
+from firth.recipes.counting import memory_bytes, parameter_counts
 from firth.recipes.models.block_counts import LONGEST_WHOLE, block_bytes
-from firth.recipes.models.counts import FLOAT32, Lengths
+from firth.recipes.models.facts import FLOAT32, Lengths
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.reading.loading import load_recipe
 from firth.recipes.training.optimizers import AdafactorConfig, AdagradConfig, AdamWConfig, LambConfig
 from tests.models.table import MODELS, OTHERS
-from tests.recipes.counting.counted import BASE, recipe
+from tests.recipes.counting.counted import BASE, LARGE, recipe
 
 
 def test_memory_of_weights_and_optimizer_is_exact():
@@ -112,3 +113,24 @@ def test_long_rows_keep_no_scores(name):
     )
     assert (twice.blocks, twice.gradients) == (2 * whole.blocks, 2 * whole.gradients)
     assert whole.blocks < half.blocks
+
+
+@pytest.mark.parametrize("model, published", [(BASE, 109_482_240), (LARGE, 335_141_888)])
+def test_published_parameter_counts(model, published):
+    assert parameter_counts(recipe(model))["total"] == published
+
+
+def test_parts_of_bert_base():
+    counts = parameter_counts(recipe(BASE))
+    assert counts["embeddings"] == 23_837_184
+    assert counts["encoder"] == 12 * 7_087_872
+    assert counts["pooler"] == 590_592
+    assert counts["masked_lm_head"] == 590_592 + 1_536 + 30_522
+    assert counts["next_sentence_head"] == 1_538
+    assert counts["total_with_heads"] == counts["total"] + 622_650 + 1_538
+
+
+def test_without_next_sentences_neither_pooler_nor_its_head_is_trained():
+    counts = parameter_counts(recipe(BASE, objective=MaskedLM(next_sentence=False)))
+    assert counts["total"] == 109_482_240
+    assert counts["total_with_heads"] == counts["total"] - 590_592 + 622_650

@@ -11,7 +11,7 @@ from firth.recipes import (
     preset_names,
     recipe_to_yaml,
 )
-from firth.recipes.run.advice import notices
+from firth.recipes.reading.requirements import notices
 
 TEXT_SOURCE = "sources:\n  - {kind: text, paths: ['*.txt']}\n"
 

@@ -2,7 +2,7 @@ import pytest
 
 from firth.recipes import AdamWConfig, CosineScheduleConfig, load_recipe
 from firth.recipes.base.errors import RecipeError
-from firth.recipes.run.advice import notices
+from firth.recipes.reading.requirements import notices
 
 KEY = "training.optimizer.schedule"
 

@@ -5,7 +5,7 @@ from typing import get_args
 import phonenumbers
 
 from firth.corpus.text.language_identification import language_identifier
-from firth.recipes.corpus.by_language import Language, PhoneRegion
+from firth.recipes.corpus.step import Language, PhoneRegion
 
 
 def test_languages_are_those_of_the_model():
