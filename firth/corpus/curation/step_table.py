@@ -7,9 +7,8 @@ from typing import Any
 
 from firth.corpus.decontamination.benchmarks import list_benchmark_files
 from firth.corpus.decontamination.decontaminate import Decontaminate
-from firth.corpus.dedup.dataset_duplicates import DatasetDuplicates
 from firth.corpus.dedup.exact_duplicates import ExactDuplicates
-from firth.corpus.dedup.near_duplicates import NearDuplicates
+from firth.corpus.dedup.near_duplicates import DatasetDuplicates, NearDuplicates
 from firth.corpus.dedup.sentence_duplicates import SentenceDuplicates
 from firth.corpus.dedup.substring_duplicates import SubstringDuplicates
 from firth.corpus.documents.errors import CorpusError
@@ -31,8 +30,7 @@ from firth.corpus.io.content_digests import content_digests
 from firth.corpus.io.source_files import SourceFile, match_files
 from firth.corpus.privacy.pii import Pii
 from firth.corpus.quality.classifier import Classifier
-from firth.corpus.quality.fasttext_model import FastText
-from firth.corpus.quality.scikit_learn_model import ScikitLearn
+from firth.corpus.quality.scoring_models import FastText, ScikitLearn
 from firth.corpus.readers.sources import list_files
 from firth.recipes.base.file_names import named_files
 from firth.recipes.base.recipe_type import Config

@@ -1,4 +1,4 @@
-"""The step that drops all but one of several similar documents."""
+"""Steps that drop documents which are similar to another, or to those of a preferred source."""
 
 import operator
 from collections.abc import Iterator, Sequence
@@ -8,6 +8,7 @@ import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
 from firth import storage
+from firth.corpus.decontamination.benchmarks import ReadBenchmarks
 from firth.corpus.dedup.clusters import Describe, Described, decide_similar
 from firth.corpus.documents.batching import split_into_batches
 from firth.corpus.documents.document import Document
@@ -17,7 +18,10 @@ from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.grouping.tables import source_ranks
 from firth.corpus.io.records import BATCH_BYTES, read_batches
 from firth.corpus.io.source_files import match_files
-from firth.recipes.corpus.duplicates import NearDuplicatesStep
+from firth.recipes.corpus.duplicates import DatasetDuplicatesStep, NearDuplicatesStep
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _EXPORTED = ("id", "text", "source", "licence", "provenance")
 _START = b"PAR1"
@@ -47,10 +51,6 @@ class NearDuplicates(CorpusStep[NearDuplicatesStep]):
         others = earlier | "DescribeEarlier" >> Describe(config, "outside", {})
         described = Described(*zip(described, others))
         return decide_similar(documents, described, config, setting, outside="in_earlier_corpus")
-
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @beam.ptransform_fn
@@ -90,3 +90,28 @@ def _exported(path: str) -> Iterator[Document]:
         for batch in batches:
             for row in batch.to_pylist():
                 yield Document(*(row[name] for name in _EXPORTED))
+
+
+class DatasetDuplicates(CorpusStep[DatasetDuplicatesStep]):
+    """Drops documents that are similar to documents of a preferred source, or to evaluation data.
+
+    The reasons are `duplicate` and `in_benchmark`. Similar documents form clusters, as in `NearDuplicates`.
+    If an example of a benchmark is in a cluster, all its documents are dropped. Otherwise all documents of
+    the most preferred source in the cluster are kept, and those of other sources are dropped.
+
+    Raises:
+        SourceError: on construction of the pipeline, if a benchmark has no file.
+    """
+
+    reasons = frozenset({"duplicate", "in_benchmark"})
+
+    def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
+        config = self._config
+        ranks = source_ranks(config.source_priority, setting.sources)
+        described = documents | "Describe" >> Describe(config, "source_first", ranks)
+        outside = "in_benchmark" if config.benchmarks else ""
+        if config.benchmarks:
+            examples = documents.pipeline | "ReadBenchmarks" >> ReadBenchmarks(config.benchmarks)
+            others = examples | "DescribeBenchmarks" >> Describe(config, "outside", {})
+            described = Described(*zip(described, others))
+        return decide_similar(documents, described, config, setting, by_rank=True, outside=outside)

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import Decision, DocumentStep, Keep
-from firth.corpus.privacy.addresses import Ipv4Addresses, Ipv6Addresses
-from firth.corpus.privacy.emails import Emails
+from firth.corpus.privacy.addresses import Emails, Ipv4Addresses, Ipv6Addresses
 from firth.corpus.privacy.finder import Finder, find_runs
 from firth.corpus.privacy.national_ids import NationalIds
 from firth.corpus.privacy.payment_numbers import CreditCards, Ibans

@@ -1,4 +1,4 @@
-"""Parquet files with one document in each row."""
+"""Parquet files, and Arrow files as `datasets` writes them, with one document in each row."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +11,7 @@ from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import make_document, read_fields, reject, reject_empty
-from firth.recipes.corpus.sources import ParquetSource, RecordSource
+from firth.recipes.corpus.sources import ArrowSource, ParquetSource, RecordSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +26,7 @@ MAX_DECODED_BYTES = 2**26
 # A column of a row group that is larger, and was compressed more than that, is not text.
 MAX_CHUNK_BYTES = 2**28
 MAX_COMPRESSION = 200
+_MAGIC = b"ARROW1"
 
 
 @reject_empty
@@ -165,3 +166,35 @@ def _longest_value(array: Any) -> int:
     if not pa.types.is_dictionary(array.type):
         return 0
     return pc.max(pc.binary_length(array.dictionary)).as_py() or 0
+
+
+@reject_empty
+def read_arrow(source: ArrowSource, file: SourceFile) -> Iterator[Document | Rejection]:
+    """Yields the documents of a file, streamed or with its footer, and rejections for rows without one.
+
+    One batch of rows is held, as its writer made it; `datasets` makes batches of 1,000. The reasons of
+    rejection are those of `read_fields`; `empty`; `too_long`; and `corrupt_arrow` and `unreadable`, after
+    which reading of the file ends.
+    """
+    yield from read_rows(source, file, _arrow_rows, "corrupt_arrow")
+
+
+def _arrow_rows(source: ArrowSource, raw: Any) -> Iterator[dict[str, Any]]:
+    import pyarrow as pa
+
+    start = raw.read(len(_MAGIC))
+    raw.seek(0)
+    if not start:
+        return
+    if start == _MAGIC:
+        reader = pa.ipc.open_file(raw)
+        batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+    else:
+        batches = iter(pa.ipc.open_stream(raw))
+    keys = {source.text_key, source.id_key, source.uri_key, source.licence_key, *source.metadata_keys}
+    tops = {part for key in keys if key for part in (key, key.partition(".")[0])}
+    for batch in batches:
+        columns = [name for name in batch.schema.names if name in tops]
+        arrays = [as_bytes(batch.column(batch.schema.get_field_index(name))) for name in columns]
+        for i in range(batch.num_rows):
+            yield {name: array[i].as_py() for name, array in zip(columns, arrays, strict=True)}

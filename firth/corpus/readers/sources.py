@@ -10,15 +10,13 @@ from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.content_digests import content_digests
 from firth.corpus.io.source_files import SourceFile, match_files
-from firth.corpus.readers.arrow_source import read_arrow
 from firth.corpus.readers.csv_source import read_csv
 from firth.corpus.readers.decoding import reject
 from firth.corpus.readers.docstrings_source import list_python_files, read_docstrings
-from firth.corpus.readers.html_source import read_html
 from firth.corpus.readers.jsonl_source import read_jsonl
 from firth.corpus.readers.mediawiki_source import read_mediawiki
-from firth.corpus.readers.parquet_source import read_parquet
-from firth.corpus.readers.text_source import read_text
+from firth.corpus.readers.parquet_source import read_arrow, read_parquet
+from firth.corpus.readers.text_source import read_html, read_text
 from firth.corpus.readers.tfrecord_source import read_tfrecord
 from firth.corpus.readers.warc_source import read_warc, read_wet
 from firth.corpus.readers.wikiextractor_source import read_wikiextractor

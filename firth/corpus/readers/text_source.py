@@ -1,4 +1,4 @@
-"""Plain text files, each one document or one document for each paragraph."""
+"""Plain text files, each one document or one for each paragraph, and HTML files with one page each."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,8 @@ from firth.corpus.io.file_contents import BoundedBytes, RawRecord, read_lines, r
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import NO_FIELDS, read_or_reject, reject_empty
 from firth.corpus.readers.encodings import blocks_of, decode_record
-from firth.recipes.corpus.sources import TextSource
+from firth.corpus.readers.pages import decode_page, extract_text
+from firth.recipes.corpus.sources import HtmlSource, TextSource
 
 
 @reject_empty
@@ -48,4 +49,20 @@ def _paragraphs(path: str, max_bytes: int, blocks: Iterator[bytes]) -> Iterator[
 def _decode(source: TextSource, file: SourceFile, record: RawRecord) -> Document | Rejection:
     return read_or_reject(
         lambda: (decode_record(source, file, record.data), NO_FIELDS), source, file.place, record
+    )
+
+
+def read_html(source: HtmlSource, file: SourceFile) -> Iterator[Document | Rejection]:
+    """Yields the document of a page, or its rejection.
+
+    The reasons of rejection are `empty`, `too_long`, `undecodable`, and those of `extract_text` and
+    `problem_of`.
+    """
+    content, problem = read_whole(file.path, source.max_document_bytes)
+    record = content.record(0, problem or (None if content.data.strip() else "empty"))
+    yield read_or_reject(
+        lambda: (extract_text(decode_page(record.data), source.extractor), NO_FIELDS),
+        source,
+        file.place,
+        record,
     )

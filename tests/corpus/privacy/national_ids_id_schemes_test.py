@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from firth.corpus.privacy.check_digits import jp_individual, uy_ci
-from firth.corpus.privacy.national_ids import SCHEMES
+from firth.corpus.privacy.national_ids import SCHEMES, jp_individual, uy_ci
 
 
 def test_a_place_that_the_tables_lack():

@@ -10,7 +10,7 @@ from firth.components.file_digests import FILES
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.corpus_counts import Count
 from firth.corpus.documents.errors import CorpusError
-from firth.corpus.quality import fasttext_model, scoring
+from firth.corpus.quality import scoring, scoring_models
 from firth.pipelines import corpus as curate
 from firth.recipes import Cleaning, Recipe, TextSource
 from firth.reports import CorpusView
@@ -63,13 +63,13 @@ def test_a_model_of_scikit_learn_decides(tmp_path):
 
 
 def test_a_process_loads_a_model_once(tmp_path, monkeypatch):
-    loads, plain = [], fasttext_model.FastText.load
+    loads, plain = [], scoring_models.FastText.load
 
     def load(config):
         loads.append(config.path)
         return plain(config)
 
-    monkeypatch.setattr(fasttext_model.FastText, "load", staticmethod(load))
+    monkeypatch.setattr(scoring_models.FastText, "load", staticmethod(load))
     kept, _ = run_steps(tmp_path, DOCUMENTS[::-1], fasttext_step(), batch=1, pipeline=make_pipeline_of_two)
     assert {each.uri for each in kept} == {name for name, score in SCORES.items() if score >= 0.5}
     assert len(loads) == 1
@@ -116,4 +116,4 @@ def test_the_model_s_content_is_in_the_digest(tmp_path):
 def test_without_the_extra_the_command_that_installs_it_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "fasttext", None)
     with pytest.raises(CorpusError, match=r"'firth\[classifiers\]'"):
-        fasttext_model.FastText.load(fasttext_step())
+        scoring_models.FastText.load(fasttext_step())

@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from firth.corpus.documents.errors import CorpusError
-from firth.corpus.quality.fasttext_model import check_fasttext_file
+from firth.corpus.quality.scoring_models import check_fasttext_file
 from tests.corpus.quality.models import GOLDEN
 
 WHOLE = (GOLDEN / "fasttext.bin").read_bytes()
@@ -49,7 +49,7 @@ def test_a_file_that_ends_early_is_refused_wherever_it_ends(tmp_path, model):
 
 @pytest.mark.parametrize("has_norms", [False, True])
 def test_fasttext_reads_the_quantized_files_of_this_test(tmp_path, has_norms):
-    from firth.corpus.quality.fasttext_model import FastTextClassifier
+    from firth.corpus.quality.scoring_models import FastTextClassifier
 
     pytest.importorskip("fasttext", reason="fasttext is not installed")
     path = tmp_path / "model.ftz"

@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import StandardScaler
 
 from firth.corpus.documents.errors import CorpusError
-from firth.corpus.quality.scikit_learn_model import ScikitLearn
-from tests.corpus.quality.models import scikit_learn_step, train_pipeline
+from firth.corpus.quality.scoring_models import FastText, ScikitLearn
+from tests.corpus.quality.models import GOLDEN, MADE, fasttext_step, scikit_learn_step, train_pipeline
 from tests.corpus.quality.texts import BAD, GOOD, text
 
 
@@ -50,3 +50,25 @@ def test_nothing_is_unpickled_and_a_scaler_is_not_a_classifier(tmp_path):
     assert not (tmp_path / "sprung").exists()
     with pytest.raises(CorpusError, match=r"StandardScaler .*predict_proba"):
         ScikitLearn(scikit_learn_step(tmp_path, StandardScaler()))
+
+
+@pytest.mark.parametrize("name", ["fasttext", "fasttext_hs"])
+def test_scores_are_those_of_fasttext(name):
+    model = FastText.load(fasttext_step(name))
+    assert model.labels == ["__label__cc", "__label__hq", "__label__weather"]
+    for which, sample in MADE["texts"].items():
+        for label, expected in MADE["scores"][name][which].items():
+            assert model.score(sample, label) == pytest.approx(expected, abs=1e-6)
+
+
+def test_another_file_is_refused(tmp_path):
+    (tmp_path / "model.bin").write_bytes(b"Not a model.")
+    with pytest.raises(CorpusError, match=r"fasttext: .*model.bin: .*supervised"):
+        FastText(fasttext_step(path=f"{tmp_path}/model.bin"))
+
+
+def test_a_file_that_was_cut_short_is_refused_by_name(tmp_path):
+    (tmp_path / "model.bin").write_bytes((GOLDEN / "fasttext.bin").read_bytes()[:-3])
+    said = r"fasttext: .*model.bin: .* 2,226 .* 2,229"
+    with pytest.raises(CorpusError, match=said):
+        FastText(fasttext_step(path=f"{tmp_path}/model.bin"))
