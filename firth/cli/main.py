@@ -15,16 +15,11 @@ import typer
 from firth import storage
 from firth.cli import (
     commands,
-    compare,
     compile,
     curate,
     evaluate,
     export_weights,
     import_weights,
-    merge,
-    playground,
-    recipes,
-    report,
     run,
     runs,
     serve,
@@ -55,30 +50,31 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (
-    run,
-    finetune,
-    glue,
-    curate,
-    curation,
-    recipes,
-    show,
-    compile,
-    runs,
-    report,
-    compare,
-    predict,
-    generate,
-    schema,
-    serve,
-    playground,
-    evaluate,
-    import_weights,
-    export_weights,
-    merge,
-    train_worker,
+# In the order of the help text.
+for register in (
+    run.register,
+    finetune.register,
+    glue.register,
+    curate.register,
+    curation.register,
+    show.register_recipes,
+    show.register_show,
+    compile.register,
+    runs.register_runs,
+    runs.register_report,
+    runs.register_compare,
+    predict.register,
+    generate.register,
+    schema.register,
+    serve.register_serve,
+    serve.register_playground,
+    evaluate.register,
+    import_weights.register_import,
+    export_weights.register,
+    import_weights.register_merge,
+    train_worker.register,
 ):
-    module.register(app)
+    register(app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""`firth serve`: a server of exported models, with TF Serving's API and OpenAI's."""
+"""`firth serve`: a server of exported models, with the APIs of TF Serving and OpenAI; `firth playground`."""
 
 import dataclasses
 import logging
@@ -264,11 +264,39 @@ def _bundle_source(given: str, root: pathlib.Path, engine: str, dtype: str | Non
     return BundleSource(name, path, root=os.fspath(root), engine=engine, options=options)
 
 
-register = commands.registrar(
+register_serve = commands.registrar(
     "serve",
     _serve,
     "firth serve demo",
     "firth serve gpt2_tiny --engine ctranslate2 --dtype int8",
     "firth serve demo translator=exports/t5 --port 8080 --grpc-port 8500",
     'curl http://127.0.0.1:8501/v1/models/demo:predict -d \'{"inputs": ["Return the [MASK]."]}\'',
+)
+
+
+def _playground(
+    names: Names,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser as well.")] = False,
+    port: Port = 0,
+    token: Token = None,
+    root: commands.Root = commands.DEFAULT_ROOT,
+) -> None:
+    """Serves exported models on this machine, and prints the address of a page that asks them.
+
+    The page has a part for each signature of a model, and one for a model with slots. It is at /playground
+    of every server that firth serve starts.
+    """
+    server = start(names, root, port=port, token=token)
+    from firth.serving.server.playground.page import PATH
+
+    address = f"{server.address}{PATH}"
+    typer.echo(address)
+    typer.echo("Ctrl-C ends it, after the requests that were taken.", err=True)
+    if open_page:
+        typer.launch(address)
+    server.run()
+
+
+register_playground = commands.registrar(
+    "playground", _playground, "firth playground demo", "firth playground demo gpt2_tiny --port 8600 --open"
 )

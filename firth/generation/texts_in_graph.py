@@ -7,8 +7,7 @@ import tensorflow as tf
 from firth import features as names
 from firth.generation.framing import PromptFraming, TurnsFraming
 from firth.generation.token_reader import Prompts
-from firth.tokenizers.dialogue_json import turns_of_json
-from firth.tokenizers.dialogue_prompts import dialogue_prompts
+from firth.tokenizers.dialogue_prompts import dialogue_prompts, turns_of_json
 
 
 class ReadTexts(NamedTuple):
@@ -72,7 +71,7 @@ def read_prompts(framing: PromptFraming, texts: tf.Tensor, most: tf.Tensor) -> R
     A dialogue that is too long loses its oldest exchanges, as in training, and then the end of its last turn.
 
     Args:
-        texts: Texts or dialogues, string [batch]; see `firth.tokenizers.dialogue_json`.
+        texts: Texts or dialogues, string [batch]; see `firth.tokenizers.dialogue_prompts`.
         most: As `read_texts` takes it; a dialogue leaves the places free that the recipe says.
 
     Raises (when run):

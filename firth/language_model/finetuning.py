@@ -10,8 +10,13 @@ from firth import storage
 from firth.language_model.answers import TextAnswers
 from firth.language_model.model import LanguageModel
 from firth.language_model.opening import recipe_options, write_bundle_of
-from firth.language_model.rows import task_rows, work_folder
-from firth.language_model.scratch_records import naming_arguments, warn_of_rejected, write_scratch
+from firth.language_model.rows import (
+    naming_arguments,
+    task_rows,
+    warn_of_rejected,
+    work_folder,
+    write_scratch,
+)
 from firth.language_model.texts import is_path, list_records
 from firth.language_model.training import train_in_process
 from firth.models.bundle import open_weights, weights_by_path

@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import tensorflow as tf
 
 from firth import storage
-from firth.language_model.rows import RowFiles, pack_documents, pack_records
-from firth.language_model.scratch_records import naming_arguments, warn_of_rejected, write_scratch
+from firth.language_model.rows import (
+    RowFiles,
+    naming_arguments,
+    pack_documents,
+    pack_records,
+    warn_of_rejected,
+    write_scratch,
+)
 from firth.language_model.texts import LABEL, check_labels, list_records, list_rows, list_texts
 from firth.objectives import OBJECTIVES
 from firth.recipes.tasks.data import ColumnData

@@ -62,7 +62,7 @@ from firth.recipes.run.adapting import AdaptingRecipe
 if TYPE_CHECKING:
     from tfx.orchestration.pipeline import Pipeline
 
-    from firth.tasks.labelled.handed_data import HandedData
+    from firth.tasks.labelled.data import HandedData
 
 __all__ = [
     "CurationResult",
@@ -156,7 +156,7 @@ def finetune(
     options: RunOptions = _USUAL,
 ) -> RunResult:
     """Runs the fine-tuning pipeline of a recipe in `root/name`, reusing whatever has not changed."""
-    from firth.tasks.labelled.handed_data import handing_down
+    from firth.tasks.labelled.data import handing_down
 
     with handing_down(options.records):
         return _run(_Job(recipe, root, options, create_local_finetuning_pipeline), collect_run)

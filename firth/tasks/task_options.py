@@ -20,6 +20,7 @@ from firth.scores import score_of
 from firth.scores.bleu import check_tokenizer, fitting_tokenizer
 from firth.scores.score_table import SCORES
 from firth.tasks.labelled.data import (
+    HandedData,
     LabelledData,
     fingerprint,
     published_scores,
@@ -27,7 +28,6 @@ from firth.tasks.labelled.data import (
     read_to_train,
 )
 from firth.tasks.labelled.docstring_records import DOCSTRING_TASKS
-from firth.tasks.labelled.handed_data import HandedData
 from firth.tasks.labelled.mixing import TRAIN
 from firth.tasks.readers import FORMATS, format_of
 from firth.tasks.readers.formats import has_split

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from firth.tokenizers.graph import split_pattern
+from firth.tokenizers.graph import byte_pair_kernel
 from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
 from firth.tokenizers.graph.byte_pieces import byte_pieces, ranks_of, read_merges, to_bytes
 from firth.tokenizers.graph.characters import table_digest
@@ -76,8 +76,8 @@ class BytePairTokenizer(PieceTokenizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(vocabulary, normalization, specials, **kwargs)
-        if pattern not in split_pattern.PATTERNS:
-            raise ValueError(f"pattern: {pattern!r} is not one of {', '.join(split_pattern.PATTERNS)}")
+        if pattern not in byte_pair_kernel.PATTERNS:
+            raise ValueError(f"pattern: {pattern!r} is not one of {', '.join(byte_pair_kernel.PATTERNS)}")
         self.merges, self.pattern, self.whole_words = tuple(merges), pattern, whole_words
         ranks = ranks_of(read_merges(merges, self._vocabulary.ids)) if merges else None
         alone, after_space = self._vocabulary.alone, self._vocabulary.after_space

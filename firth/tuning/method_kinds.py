@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.tuning import adalora, additions, ia3, layers, loha, lora
+from firth.tuning import adalora, additions, layers, projections
 from firth.tuning.rate_multipliers import Multipliers
 
 Prepare: TypeAlias = Callable[[BackboneWithHeads, Any, int], Multipliers]
@@ -15,10 +15,10 @@ METHODS: dict[str, Prepare] = {
     "last_layers": layers.prepare_last_layers,
     "discriminative": layers.prepare_discriminative,
     "gradual_unfreezing": layers.prepare_gradual_unfreezing,
-    "lora": lora.prepare_lora,
+    "lora": projections.prepare_lora,
     "adalora": adalora.prepare_adalora,
-    "loha": loha.prepare_loha,
-    "ia3": ia3.prepare_ia3,
+    "loha": projections.prepare_loha,
+    "ia3": projections.prepare_ia3,
     "houlsby": additions.prepare_bottleneck,
     "pfeiffer": additions.prepare_bottleneck,
     "prefix_tuning": additions.prepare_prompts,

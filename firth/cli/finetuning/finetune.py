@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from firth.recipes.reading.raw_recipes import Option
     from firth.recipes.run.adapting import AdaptingRecipe
     from firth.reports.task_scores import ScoreOfSeeds
-    from firth.tasks.labelled.handed_data import HandedData
+    from firth.tasks.labelled.data import HandedData
 
 SEEDS_FILE = "seeds.json"
 Seeds = Annotated[

@@ -11,9 +11,8 @@ from firth.components.declaration import Artifacts, Component, Properties, decla
 from firth.corpus.io.records import write_records
 from firth.recipes.tasks.data import AnyLabelledData, labelled_data_from_json
 from firth.recipes.tasks.tasks import AnyTask, task_from_json
-from firth.tasks.labelled.data import fingerprint as fingerprint_of
+from firth.tasks.labelled.data import fingerprint as fingerprint_of, read_or_take
 from firth.tasks.labelled.examples import to_example
-from firth.tasks.labelled.handed_data import read_or_take
 
 REPORT_FILE = "report.json"
 

@@ -20,7 +20,7 @@ from firth.serving.slots.loaded import Loaded
 from firth.serving.slots.requests import GREATEST_BIAS, prefill_request, step_request
 from firth.serving.slots.token_bytes import read_token_bytes
 from firth.serving.warmup import Request
-from firth.tokenizers.dialogue_json import REFUSAL
+from firth.tokenizers.dialogue_prompts import REFUSAL
 
 # As `step` counts them.
 _ENDED = ("", END, LENGTH)

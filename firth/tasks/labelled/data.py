@@ -1,5 +1,6 @@
 """The labelled data of a recipe as records by split, with a report of what was left out."""
 
+import contextlib
 import dataclasses
 import heapq
 import statistics
@@ -12,6 +13,7 @@ from firth.corpus.packing.mixture_plan import Share
 from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.data import AnyLabelledData
 from firth.recipes.tasks.task import Task
+from firth.recipes.tasks.tasks import AnyTask
 from firth.tasks.labelled.data_readers import LABELLED_DATA
 from firth.tasks.labelled.examples import parts_of
 from firth.tasks.labelled.mixing import EVAL, TRAIN, hold_out, key_of_texts, repeated, shares_of
@@ -246,3 +248,45 @@ def _duplicates(records: Sequence[LabelledRecord]) -> dict[str, int]:
         "records": len(records) - len(by_texts),
         "texts_with_several_labels": sum(len(each) > 1 for each in by_texts.values()),
     }
+
+
+@dataclasses.dataclass
+class HandedData:
+    """Labelled data as they were read.
+
+    Attributes:
+        fingerprint: Result of `firth.tasks.labelled.data.fingerprint` before they were read.
+        task: The task that they were read for, with the values that follow from them, as JSON.
+        found: The data; None when they are taken, so that their memory is free.
+    """
+
+    fingerprint: str
+    task: str
+    found: LabelledData | None
+
+
+_handed: list[HandedData] = []
+
+
+@contextlib.contextmanager
+def handing_down(data: HandedData | None) -> Iterator[None]:
+    """Hands data to `read_or_take` in the block."""
+    _handed[:] = [] if data is None else [data]
+    try:
+        yield
+    finally:
+        forget_handed()
+
+
+def forget_handed() -> None:
+    """Frees the memory of data that nobody takes any more."""
+    while _handed:
+        _handed.pop().found = None
+
+
+def read_or_take(data: AnyLabelledData, task: AnyTask, fingerprint: str) -> LabelledData:
+    """Returns the labelled data of a recipe: those that are handed down, or if they are others, read anew."""
+    wanted = (fingerprint, task.to_json())
+    taken = next((each.found for each in _handed if (each.fingerprint, each.task) == wanted), None)
+    forget_handed()
+    return taken or read_labelled_data(data, task)

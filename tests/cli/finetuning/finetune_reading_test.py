@@ -10,8 +10,8 @@ from firth.cli import execution
 from firth.components import LabelledExampleGen
 from firth.pipelines.run_folder import remember_recipe
 from firth.recipes.reading.loading import load_run_recipe
+from firth.tasks.labelled.data import handing_down
 from firth.tasks.labelled.data_readers import LABELLED_DATA
-from firth.tasks.labelled.handed_data import handing_down
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from tests.components.records.labelled_example_gen_executor_test import run as run_component
 from tests.objectives.rows import SPECIALS

@@ -7,7 +7,7 @@ import pytest
 
 from firth.interop.errors import InteropError
 from firth.interop.peft import export_model, load_adapter
-from firth.interop.peft.exporting import write_adapter
+from firth.interop.peft.folders import write_adapter
 from firth.models import load_model
 from firth.models.bundle import read_recipe, weights_by_path
 from firth.recipes.tuning.adding import Houlsby
