@@ -1,4 +1,4 @@
-"""`firth import`: models of other libraries."""
+"""`firth import`: models of other libraries; `firth merge`: a base and its adapter as one model."""
 
 import contextlib
 import inspect

@@ -1,4 +1,4 @@
-"""`firth show`: prints a resolved recipe, and its parameters, operations and memory."""
+"""`firth show`: a resolved recipe, with its operations and memory; `firth recipes`: the presets."""
 
 import pathlib
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Dialogues of several turns as a model reads them before it replies, or with replies, inside the graph."""
+"""Dialogues in the graph of a served model: read from JSON, and laid out as a model reads them."""
 
 from collections.abc import Callable
 from typing import NamedTuple

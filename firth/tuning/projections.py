@@ -1,4 +1,4 @@
-"""LoHa: Hadamard products of two low ranks added to projections."""
+"""Additions to projections, which merge: LoRA, LoHa and (IA)3."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""A folder that peft has written becomes additions to the model of a bundle."""
+"""Folders of peft: written from the adapter of a run, or read into the model of a bundle."""
 
 import dataclasses
 import os

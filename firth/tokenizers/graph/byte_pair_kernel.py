@@ -1,8 +1,10 @@
 """Byte-level byte-pair encoding in the TensorFlow graph, on tensorflow-text's `SentencepieceTokenizer`.
 
 SentencePiece merges characters of words as byte-pair encoding merges bytes; so each byte becomes a character,
-and the kernel is given a model whose scores are the order of the merges. Words
-are split here, and each distinct word of a batch is encoded once.
+and the kernel is given a model whose scores are the order of the merges.
+Words are split here, and each distinct word of a batch is encoded once. The patterns of GPT-2 and Llama 3 are
+regular expressions over bytes, since the graph's read UTF-8 only: letters, numbers and spaces are frozen with
+the package, so that ids do not depend on a library's version of Unicode.
 """
 
 import functools
