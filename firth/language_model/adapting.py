@@ -105,7 +105,7 @@ class AdaptableModel(TextAnswers):
         from firth.language_model.opening import need_tensorflow
 
         need_tensorflow("finetune")
-        from firth.language_model.finetuning import TaskRecords, finetune
+        from firth.language_model.training import TaskRecords, finetune
 
         texts = {"text": text, "pair": pair, "negative": negative, "question": question, "choices": choices}
         method = _method_for(self.backbone, method)
@@ -199,8 +199,8 @@ class AdaptableModel(TextAnswers):
             firth.tuning.AdapterError: if it cannot be read, or belongs to another base.
             firth.interop.errors.InteropError: for an adapter of peft that does not fit the model.
         """
-        from firth.language_model.finetuning import bundle_of
         from firth.language_model.model import LanguageModel
+        from firth.language_model.training import bundle_of
 
         with storage.scratch_folder() as scratch:
             bundle = bundle_of(self, scratch)

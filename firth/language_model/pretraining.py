@@ -71,9 +71,8 @@ def pretrain(
             f"recipe is of the type {type(recipe).__name__}; give the name of a preset first, and texts=..."
         )
     need_tensorflow("firth.pretrain")
-    from firth.language_model.finetuning import bundle_of
     from firth.language_model.rows import SOURCE, RowFiles, corpus_rows, work_folder
-    from firth.language_model.training import train_in_process
+    from firth.language_model.training import bundle_of, train_in_process
 
     options = recipe_options(overrides)
     given: list[str] | None = None

@@ -20,6 +20,7 @@ from firth.corpus.documents.corpus_counts import DROPPED, IN, CorpusCounts, Coun
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CORPUS_COUNTS, CountingFn, DocumentStep
+from firth.corpus.filters.language import language_sample
 from firth.corpus.io.content_digests import content_digest
 from firth.corpus.io.records import (
     Patterns,
@@ -31,7 +32,6 @@ from firth.corpus.io.records import (
 )
 from firth.corpus.report.corpus_report import LICENCE_STEP, length_bin
 from firth.corpus.report.domains import count_domain
-from firth.corpus.text.language_identification import language_sample
 from firth.recipes.corpus.cleaning import Cleaning, step_names
 from firth.version import __version__
 

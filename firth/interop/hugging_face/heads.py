@@ -140,20 +140,19 @@ def _problem(outputs: int) -> str:
     return "regression" if outputs == 1 else "single_label_classification"
 
 
+def _pooled(pooler: str, output: str) -> Callable[[Any], Rules]:
+    return lambda model: [*linear(pooler, "heads/pooler/dense"), *linear(output, "heads/dense")]
+
+
 def pooled_classifier(
     architecture: str, pooler: str, output: str, only: Mapping[str, Any] = types.MappingProxyType({})
 ) -> TaskHeads:
     """Returns the heads of a class for each text, whose state goes through a layer with tanh."""
-
-    def rules(model: Any) -> Rules:
-        yield from linear(pooler, "heads/pooler/dense")
-        yield from linear(output, "heads/dense")
-
     return TaskHeads(
         architecture,
         "pooled",
         (),
-        rules,
+        _pooled(pooler, output),
         fits=lambda form: form.has_pooler,
         make=_classes,
         outputs=f"{output}.weight",
@@ -181,16 +180,11 @@ def last_token_classifier(architecture: str, output: str = "score") -> TaskHeads
 
 def chooser(architecture: str, pooler: str, output: str = "classifier") -> TaskHeads:
     """Returns the heads of one of several choices, each read after a question."""
-
-    def rules(model: Any) -> Rules:
-        yield from linear(pooler, "heads/pooler/dense")
-        yield from linear(output, "heads/dense")
-
     return TaskHeads(
         architecture,
         "choices",
         (),
-        rules,
+        _pooled(pooler, output),
         fits=lambda form: form.has_pooler,
         make=lambda published, form: MultipleChoice(form=form),
         outputs=f"{output}.weight",

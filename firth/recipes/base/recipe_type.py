@@ -1,15 +1,27 @@
-"""The base of every recipe type: frozen, strict, and with unknown keys refused."""
+"""The base of every recipe type: frozen, strict, with unknown keys refused; problems of values, by place."""
 
 import decimal
 import json
 import numbers
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import pydantic
 
-from firth.recipes.base.problems import problems_of
-from firth.recipes.base.types import configs_in, descriptions, kinds_of, suggest_kind
+from firth.recipes.base.errors import suggest
+from firth.recipes.base.types import (
+    config_at,
+    configs_in,
+    descriptions,
+    key_paths,
+    kind_named,
+    kinds_of,
+    kinds_with,
+    suggest_kind,
+    types_at,
+)
+from firth.recipes.base.yaml_text import Path
 
 MAX_INTEGER = 2**63 - 1
 # Far above anything published, and low enough that no tensor's shape overflows.
@@ -18,6 +30,9 @@ MAX_SIZE = 2**24
 SHORTEST_ROW = 8
 Fraction = Annotated[float, pydantic.Field(ge=0.0, le=1.0)]
 ConfigT = TypeVar("ConfigT", bound="Config")
+MOST_PROBLEMS = 50
+# The last part of pydantic's path where the key itself, and not its value, is refused.
+_OF_KEY = "[key]"
 
 
 class Config(pydantic.BaseModel):
@@ -176,3 +191,91 @@ def config_of(name: str, choices: Any, values: Any) -> Any:
     if kind not in by_kind:
         raise ValueError(f"{name}: kind: unknown kind {kind!r}; {suggest_kind(str(kind), by_kind.values())}")
     return by_kind[kind].of(values)
+
+
+def problems_of(
+    error: pydantic.ValidationError, data: Any, root: type[pydantic.BaseModel]
+) -> tuple[list[tuple[Path, str]], int]:
+    """Returns the problems that pydantic found, in plain words, and the number of those that are left out.
+
+    Example:
+
+    >>> from firth.recipes import Training
+    >>> try:
+    ...     Training.model_validate({"stesp": 5})
+    ... except pydantic.ValidationError as error:
+    ...     problems_of(error, {"stesp": 5}, Training)
+    ([(('stesp',), 'unknown key; did you mean steps?')], 0)
+    """
+    errors = error.errors(include_url=False)
+    found = [(_data_path(details["loc"], data), details) for details in errors[:MOST_PROBLEMS]]
+    told = []
+    for path, details in found:
+        # A list whose items are all refused counts as empty; its items' problems say enough.
+        is_echo = any(other[: len(path)] == path and other != path for other, _ in found)
+        if not (is_echo and details["type"] == "too_short"):
+            told += [(path, problem) for problem in _problems(details, path, data, root)]
+    return told, len(errors) - len(found)
+
+
+def _data_path(location: tuple[int | str, ...], data: Any) -> Path:
+    """Returns the path in the data; pydantic's also names the kind that a union chose, and marks bad keys."""
+    path: list[str] = []
+    for step in location:
+        if isinstance(data, dict) and step not in data and step == data.get("kind"):
+            continue
+        if step == _OF_KEY and not (isinstance(data, dict) and step in data):
+            continue
+        path.append(str(step))
+        if isinstance(data, dict):
+            data = data.get(step)
+        elif isinstance(data, list) and isinstance(step, int):
+            data = data[step]
+    return tuple(path)
+
+
+def _problems(
+    details: Mapping[str, Any], path: Path, data: Any, root: type[pydantic.BaseModel]
+) -> Iterator[str]:
+    kind, context = details["type"], details.get("ctx", {})
+    if kind == "extra_forbidden":
+        yield f"unknown key; {_nearest_key(path, data, root)}"
+    elif kind == "missing":
+        yield "required, but not given"
+    elif kind == "union_tag_invalid":
+        tag = context["tag"]
+        named = kind_named(str(tag), types_at(root, path, data))
+        known = f"{named} is its name here" if named else suggest(tag, _quoted(context["expected_tags"]))
+        yield f"kind: unknown kind {tag!r}; {known}"
+    elif kind == "union_tag_not_found":
+        yield f"must be a mapping with a `kind`, not {_short(details['input'])}"
+    elif kind == "literal_error":
+        given = details["input"]
+        yield f"{_short(given)} is not a choice here; {suggest(str(given), _quoted(context['expected']))}"
+    elif kind == "value_error":
+        yield from str(context["error"]).splitlines()
+    else:
+        message = re.sub(r"^\w+ should ", "must ", details["msg"])
+        message = message.replace("a valid array", "a list").replace("an object", "a mapping")
+        yield message if ", not " in message else f"{message}, not {_short(details['input'])}"
+
+
+def _nearest_key(path: Path, data: Any, root: type[pydantic.BaseModel]) -> str:
+    parent = config_at(root, path[:-1], data)
+    siblings = list(parent.model_fields) if parent else []
+    advice = suggest(path[-1], siblings)
+    if not advice.startswith("one of"):
+        return advice
+    if kinds := kinds_with(root, path, data):
+        return f"a part of kind: {', '.join(kinds)} has it"
+    elsewhere = [key for key in key_paths(root) if key.split(".")[-1] == path[-1]]
+    return f"did you mean {elsewhere[0]}?" if elsewhere else advice
+
+
+def _quoted(text: Any) -> list[str]:
+    return re.findall(r"'([^']*)'", str(text))
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

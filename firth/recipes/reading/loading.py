@@ -12,8 +12,7 @@ import pydantic
 
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.file_names import absolute, named_files
-from firth.recipes.base.problems import problems_of
-from firth.recipes.base.recipe_type import Config
+from firth.recipes.base.recipe_type import Config, problems_of
 from firth.recipes.base.yaml_text import Located, Path, read_yaml, write_yaml
 from firth.recipes.reading.bases import BASE, with_base
 from firth.recipes.reading.bundles import runs_root

@@ -4,7 +4,7 @@ from typing import get_args
 
 import phonenumbers
 
-from firth.corpus.text.language_identification import language_identifier
+from firth.corpus.filters.language import language_identifier
 from firth.recipes.corpus.step import Language, PhoneRegion
 
 
