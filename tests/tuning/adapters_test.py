@@ -58,7 +58,7 @@ def test_it_is_smaller_than_its_bundle_and_says_its_base(adapted):
 
 
 def test_the_merged_model_answers_texts(adapted):
-    """Op by op; `tests/cli/merge_test.py` exports it."""
+    """Op by op; `tests/cli/import_weights_merge_test.py` exports it."""
     folder, _ = adapted
     answer = classify(load_served(folder / "model" / "bundle"), tf.constant(["w1 w2 w3"]))
     assert answer["label"].numpy()[0] in (b"no", b"yes")

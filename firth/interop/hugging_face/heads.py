@@ -1,6 +1,7 @@
 """Heads that transformers has classes for: of objectives, and of fine-tuned tasks."""
 
 import dataclasses
+import itertools
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -141,7 +142,7 @@ def _problem(outputs: int) -> str:
 
 
 def _pooled(pooler: str, output: str) -> Callable[[Any], Rules]:
-    return lambda model: [*linear(pooler, "heads/pooler/dense"), *linear(output, "heads/dense")]
+    return lambda model: itertools.chain(linear(pooler, "heads/pooler/dense"), linear(output, "heads/dense"))
 
 
 def pooled_classifier(

@@ -125,7 +125,7 @@ def load_adapter(
             that the bundle has no place for, unless `without_heads`.
         firth.models.BundleError: if the bundle cannot be read.
 
-    Example: see `tests/interop/peft/loading_test.py`.
+    Example: see `tests/interop/peft/folders_loading_test.py`.
     """
     recipe = recipe_of(bundle)
     config, kind = _settings(os.path.join(folder, CONFIG_FILE))

@@ -15,7 +15,7 @@ from firth.recipes.tuning.prompts import MultitaskPromptTuning, PTuningV2
 from firth.storage.tensor_files import TensorFile
 from firth.tuning import METHODS
 from tests.interop.peft.adapters import GOLDEN, NAMES, answers_of, bundle_of
-from tests.interop.peft.loading_test import states
+from tests.interop.peft.folders_loading_test import states
 
 # Several ranks, and a layer that is several projections.
 OTHERWISE = {"bert_rslora", "gpt2_lora"}
