@@ -11,7 +11,7 @@ from firth.layers import Pooler
 from firth.models.heads import Heads
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.pairs import single_segments
-from firth.recipes.goals.losses import Loss
+from firth.recipes.goals.goal import Loss
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.forms import BERTForm
 from firth.recipes.tasks.task import Task

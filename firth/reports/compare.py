@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from firth.recipes.goals.losses import Loss
+from firth.recipes.goals.goal import Loss
 from firth.recipes.reading.differences import differences
 from firth.reports.page import NOT_RECORDED, count, render_page
 from firth.reports.plots import MOST_RUNS, RUNS, History, plot, series

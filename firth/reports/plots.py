@@ -10,7 +10,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from firth.recipes.goals.losses import Loss
+from firth.recipes.goals.goal import Loss
 from firth.reports.distributions import Distribution
 
 # Each run of a comparison has a colour of its own.

@@ -75,12 +75,12 @@ _USER = "what a user names on this machine"
 _WHOLE_FOLDER = "writes in a folder of `storage.whole_folder`"
 # By source file, the calls on files that are always local, and the reason.
 LOCAL = {
-    "cli/compare.py": (".write_text", _USER),
     "cli/main.py": ("tempfile.NamedTemporaryFile", _LOG),
     "cli/requests/constraint_options.py": (".read_bytes", _USER),
     "cli/requests/predict.py": (".exists", _USER),
     "cli/output.py": ("os.remove tempfile.mkstemp", _LOG),
     "constraints/automaton.py": ("numpy.load numpy.savez", "pipes of the process that it starts"),
+    "cli/runs.py": (".write_text", _USER),
     "cli/runs_on_disk.py": (".exists .glob .stat", "the folders of local runs"),
     "corpus/documents/example.py": (".read_text", _PACKAGE),
     "corpus/filters/gopher_quality.py": (".read_text", _PACKAGE),
@@ -118,9 +118,8 @@ LOCAL = {
     "pipelines/run_folder.py": (".exists .is_file .mkdir .read_text", _LOCAL_RUN),
     "recipes/base/file_names.py": ("glob.iglob os.listdir os.path.exists os.path.isfile", _USER),
     "recipes/reading/families.py": (".iterdir .read_text", _PACKAGE),
-    "recipes/reading/recipe_files.py": (".glob .open", _USER),
-    "recipes/reading/requirements.py": ("os.path.isdir", _USER),
-    "recipes/run/advice.py": ("os.path.getsize", _USER),
+    "recipes/reading/raw_recipes.py": (".glob .open", _USER),
+    "recipes/reading/requirements.py": ("os.path.getsize os.path.isdir", _USER),
     "serving/batch/prediction.py": (
         "tempfile.SpooledTemporaryFile",
         "answers until they are written in order, to the artifact that storage has opened",

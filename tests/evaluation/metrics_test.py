@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from firth.evaluation.metrics import metrics_of
 from firth.features import evaluation_sums
-from firth.recipes.goals.losses import Loss
+from firth.recipes.goals.goal import Loss
 
 LOSSES = {"mlm": None, "nsp": 2}
 METRICS = metrics_of(LOSSES)

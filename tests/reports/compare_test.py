@@ -4,7 +4,7 @@ import re
 import pytest
 
 from firth.recipes import load_recipe
-from firth.recipes.goals.losses import MLM, NSP
+from firth.recipes.goals.goal import MLM, NSP
 from firth.reports.compare import ComparedRun, overlay_plots, render_comparison
 from firth.reports.plots import MOST_RUNS
 from firth.reports.record import RunRecord

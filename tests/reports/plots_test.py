@@ -2,7 +2,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from firth.recipes.goals.losses import MLM, NSP
+from firth.recipes.goals.goal import MLM, NSP
 from firth.reports import plots
 from firth.reports.distributions import Distribution
 from tests.reports.records import corpus_report, run_record, step_reports

@@ -7,8 +7,7 @@ from firth.recipes.tasks.dialogue import Dialogue
 from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import TextToText
 from firth.reports.record import RunRecord
-from firth.reports.task_collect import TaskRecord
-from firth.reports.task_report import SECTIONS, render_task_report
+from firth.reports.task_report import SECTIONS, TaskRecord, render_task_report
 from tests.reports.pages import Page, words_of
 from tests.reports.records import HOSTILE
 from tests.reports.task_pages.records import adapting_recipe, film_record, task_record

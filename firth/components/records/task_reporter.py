@@ -11,8 +11,7 @@ from firth.components.declaration import Component, declare
 from firth.components.reporter import ReportExecutor
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.reports import ReportInputs
-from firth.reports.task_collect import TaskReportInputs, collect_task
-from firth.reports.task_report import render_task_report
+from firth.reports.task_report import TaskReportInputs, collect_task, render_task_report
 
 
 class Executor(ReportExecutor):

@@ -6,8 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import pydantic
 
 from firth.recipes.base.recipe_type import Config, Fraction
-from firth.recipes.goals.goal import Epochs
-from firth.recipes.goals.losses import MLM, NSP, SOP, Loss
+from firth.recipes.goals.goal import MLM, NSP, SOP, Epochs, Loss
 from firth.recipes.models.blocks import Count
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.objectives.objective_base import Objective

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from firth.features import CHOICE_COUNTS, RECORD_LABELS, Spec
-from firth.recipes.goals.losses import Loss
+from firth.recipes.goals.goal import Loss
 from firth.recipes.tasks.classification import Rate
 from firth.recipes.tasks.forms import AnyTokenForm, BERTForm
 from firth.recipes.tasks.task import Task, most_frequent

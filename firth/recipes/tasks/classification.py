@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import pydantic
 
 from firth.features import RECORD_LABELS, Spec
-from firth.recipes.goals.losses import LM, Loss
+from firth.recipes.goals.goal import LM, Loss
 from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task, most_frequent, title_of
 from firth.recipes.tokenizers.tokenizer import Sequences

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import pydantic
 
 from firth.features import RECORD_LABELS, TEXT_KEYS, Spec
-from firth.recipes.goals.losses import Loss
+from firth.recipes.goals.goal import Loss
 from firth.recipes.tasks.forms import AnyEncoderForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences

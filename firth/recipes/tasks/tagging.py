@@ -7,7 +7,7 @@ import pydantic
 
 from firth.features import RECORD_WORDS, TOKEN_LABELS, WORD_LABELS, Spec
 from firth.recipes.base.tag_schemes import OUTSIDE, is_scheme_of_labels, tag_scheme
-from firth.recipes.goals.losses import Loss
+from firth.recipes.goals.goal import Loss
 from firth.recipes.tasks.classification import ClassShares, Rate, bias_of_shares, checked_shares
 from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task, most_frequent, title_of

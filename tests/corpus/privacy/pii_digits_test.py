@@ -8,7 +8,7 @@ import phonenumbers
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from firth.corpus.privacy import phone_plans
+from firth.corpus.privacy import phones
 from firth.corpus.privacy.addresses import Ipv4Addresses
 from firth.corpus.privacy.finder import find_runs, search
 from firth.recipes.corpus.privacy import PiiStep
@@ -60,7 +60,7 @@ def numbers_like(region, draw):
 def test_plans_never_say_other_than_phonenumbers(seed):
     draw = random.Random(seed)
     told = [
-        (phone_plans.is_valid(value.lstrip("+"), region), value, region)
+        (phones.is_valid(value.lstrip("+"), region), value, region)
         for each in draw.sample(sorted(phonenumbers.SUPPORTED_REGIONS), 60)
         for value, region in numbers_like(each, draw)
     ]

@@ -4,7 +4,7 @@ import dataclasses
 
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification
-from firth.reports.task_collect import Confusion, TaskRecord, WrongAnswer
+from firth.reports.task_report import Confusion, TaskRecord, WrongAnswer
 from tests.exported_model import RECIPE
 from tests.reports.records import HOSTILE, run_record
 

@@ -8,8 +8,8 @@ import pytest
 import zstandard
 
 from firth.corpus.documents.document import Document
-from firth.corpus.readers.http_records import join_chunks
 from firth.corpus.readers.sources import SOURCES, list_files
+from firth.corpus.readers.warc_source import join_chunks
 from firth.recipes.corpus.sources import WarcSource
 from tests.corpus.source_files import TEXTS, page, warc_record
 

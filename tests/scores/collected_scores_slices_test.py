@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from firth.scores.collected_scores import Collected
-from firth.scores.slices import label_slice
+from firth.scores.collected_scores import Collected, label_slice
 
 
 @pytest.mark.parametrize(

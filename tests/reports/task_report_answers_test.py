@@ -7,7 +7,7 @@ from firth import features as names
 from firth.corpus.io.records import write_records
 from firth.corpus.packing.rows import Chunk, make_row
 from firth.recipes.tasks.text_to_text import TextToText
-from firth.reports.task_collect import MOST_CLASSES, WRONG, Confusion, ask_rows, confusion_of, wrong_answers
+from firth.reports.task_report import MOST_CLASSES, WRONG, Confusion, ask_rows, confusion_of, wrong_answers
 from firth.scores import Collected
 from firth.tasks.labelled.examples import to_example
 from firth.tasks.readers.records import LabelledRecord
