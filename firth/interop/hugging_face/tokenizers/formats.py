@@ -1,4 +1,8 @@
-"""Reads the tokenizer of a folder in Hugging Face's format, and its chat template."""
+"""Reads the tokenizer of a folder in Hugging Face's format, and its chat template if it is a known one.
+
+The template is a program in Jinja. It is run on a few dialogues, in Jinja's sandbox, and what it writes is
+compared with what the templates of this package write.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
