@@ -29,6 +29,7 @@ TASKS_AND_LABELS = {
     "one text": (Classification(labels=LABELS), "yes", 1),
     "two texts": (Classification(labels=LABELS, pair=True), "no", 0),
     "mean": (Classification(labels=LABELS, pair=True, form=BERTForm(pooling="mean")), "yes", 1),
+    "state": (Classification(labels=LABELS, form=BERTForm(pooling="first_state")), "yes", 1),
     "number": (Regression(), 2.5, 2.5),
     "number of two": (Regression(pair=True), 0.5, 0.5),
     "both orders": (Regression(pair=True, form=GPTForm(both_orders=True)), 0.5, 0.5),

@@ -78,12 +78,13 @@ class TaskHeads(FamilyHeads):
     Attributes:
         fits: Function from a form to whether its texts are read as the class reads them.
         make: Function from the facts of published heads and a form to the task.
-        outputs: Name of the tensor that has a row for each output.
+        outputs: Name of the tensor that has a row, or a number, for each output.
         forms: Type of task whose forms the texts may have.
         only: Keys of a configuration, with the one value of each that the heads here have.
         problem: Function from a number of outputs to the `problem_type` of heads here; empty for a class that
             does not read it.
         reads_end: True if the head reads the last token, whichever the tokenizer puts there.
+        pooling: Way in which the head makes one vector of a text, as `Form.form_for` knows it.
     """
 
     fits: Callable[[Any], bool] = lambda form: True
@@ -93,6 +94,7 @@ class TaskHeads(FamilyHeads):
     only: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     problem: Callable[[int], str] = lambda outputs: ""
     reads_end: bool = False
+    pooling: str = "cls"
 
     def match(self, goal: Goal) -> bool:
         """Returns true if a goal has these heads, on the same states of texts."""
@@ -120,7 +122,7 @@ class TaskHeads(FamilyHeads):
         model = published.model
         forms: list[Any] = configs_in(self.forms.model_fields["form"].annotation)
         for each in (each for each in forms if model.architecture in each.architectures):
-            form = each.form_for("cls", model.separates_segments, model.separators)
+            form = each.form_for(self.pooling, model.separates_segments, model.separators)
             if self.fits(form):
                 try:
                     made: Task = self.make(published, form)
@@ -131,6 +133,7 @@ class TaskHeads(FamilyHeads):
 
 
 def _classes(published: Published, form: Any) -> Task:
+    """Returns the task of a head with an output for each class, or with one for a number."""
     pair = published.texts > 1
     if published.classes == 1:
         return Regression(pair=pair, form=form)
@@ -160,6 +163,21 @@ def pooled_classifier(
         forms=Classification,
         only=only,
         problem=_problem,
+    )
+
+
+def state_classifier(architecture: str, output: str) -> TaskHeads:
+    """Returns the heads of a class for each text, whose first state is read as it is."""
+    return TaskHeads(
+        architecture,
+        "pooled",
+        (),
+        lambda model: linear(output, "heads/dense"),
+        fits=lambda form: getattr(form, "pooling", "") == "first_state",
+        make=_classes,
+        outputs=f"{output}.bias",
+        forms=Classification,
+        pooling="first_state",
     )
 
 

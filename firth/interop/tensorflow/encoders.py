@@ -6,11 +6,21 @@ from typing import Any
 
 from firth.interop.hugging_face import encoder_families as families, encoders
 from firth.interop.hugging_face.family import Family
-from firth.interop.hugging_face.heads import TaskHeads
 from firth.interop.hugging_face.rules import Rules, bert_block, blocks, linear
 from firth.interop.tensorflow.checkpoint import Checkpoint
 from firth.interop.tensorflow.names import Name, Names, dense, norm
 from firth.interop.tensorflow.original import Config, Original, fixed
+from firth.interop.tensorflow.task_heads import (
+    BERT_NAMES,
+    ELECTRA_HEADS,
+    ELECTRA_NAMES,
+    XLNET_HEADS,
+    XLNET_NAMES,
+    electra_task,
+    with_bert_tasks,
+    written_name,
+    xlnet_task,
+)
 from firth.interop.tensorflow.tokenizers import ALBERT_MODEL, VOCABULARY, XLNET_MODEL
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
@@ -54,22 +64,9 @@ def _cls(transform: str, bias: str, pair: str) -> tuple[Name, ...]:
     )
 
 
-# Heads of run_classifier.py and of run_squad.py, whose weights are [outputs, width] on both sides.
-_TASKS = (
-    Name("output_weights", "classifier.weight"),
-    Name("output_bias", "classifier.bias"),
-    Name("cls/squad/output_weights", "qa_outputs.weight"),
-    Name("cls/squad/output_bias", "qa_outputs.bias"),
-)
-
-
 def _with_tasks(family: Family) -> Family:
     """Returns a family with the heads of tasks, as google-research's BERT has them, next to its own."""
-    heads: dict[str, TaskHeads] = {}
-    for each in family.task_heads:
-        # Files name no class: a tagger would come back as the classifier, which has a tensor of that name.
-        heads.setdefault(each.outputs, each)
-    return dataclasses.replace(fixed(family, layer_norm_eps=1e-12), task_heads=tuple(heads.values()))
+    return with_bert_tasks(family, fixed(family, layer_norm_eps=1e-12))
 
 
 def _gelu_of_google(config: Config, checkpoint: Checkpoint | None) -> Config:
@@ -96,7 +93,7 @@ BERT = Original(
         (
             *_bert("bert", "bert"),
             *_cls("cls.predictions.transform.", "cls.predictions.bias", "cls.seq_relationship"),
-            *_TASKS,
+            *BERT_NAMES,
         )
     ),
     _BERT_KEYS,
@@ -126,7 +123,7 @@ ALBERT = Original(
             *norm(f"{_INNER}/LayerNorm_1", f"{_PUBLISHED_INNER}.full_layer_layer_norm"),
             *dense("bert/pooler/dense", "albert.pooler"),
             *_cls("predictions.", "predictions.bias", "sop_classifier.classifier"),
-            *_TASKS,
+            *BERT_NAMES,
         )
     ),
     (*_BERT_KEYS, "embedding_size", "num_hidden_groups"),
@@ -232,7 +229,7 @@ _PREDICTIONS = (
 )
 ELECTRA = Original(
     "ELECTRA of google-research",
-    _ELECTRA,
+    dataclasses.replace(_ELECTRA, task_heads=ELECTRA_HEADS),
     "electra/",
     "encoder/layer_0/attention/self/query/kernel",
     Names(
@@ -244,6 +241,7 @@ ELECTRA = Original(
             *_bert("generator", "electra_generator"),
             *_project("generator", "electra_generator"),
             *_PREDICTIONS,
+            *ELECTRA_NAMES,
         )
     ),
     _BERT_KEYS,
@@ -258,6 +256,8 @@ ELECTRA = Original(
         checkpoint, model, ReplacedTokenDetection()
     ),
     more_rules=_generator_rules,
+    task_names=electra_task,
+    written_name=written_name,
 )
 GENERATOR = dataclasses.replace(
     ELECTRA,
@@ -275,7 +275,7 @@ GENERATOR = dataclasses.replace(
 
 XLNET = Original(
     "XLNet",
-    fixed(families.XLNET, layer_norm_eps=1e-12),
+    dataclasses.replace(fixed(families.XLNET, layer_norm_eps=1e-12), task_heads=XLNET_HEADS),
     "transformer/",
     "layer_0/rel_attn/q/kernel",
     Names(
@@ -294,6 +294,7 @@ XLNET = Original(
             *dense("model/transformer/layer_{n}/ff/layer_1", "transformer.layer.{n}.ff.layer_1"),
             *dense("model/transformer/layer_{n}/ff/layer_2", "transformer.layer.{n}.ff.layer_2"),
             Name("model/lm_loss/bias", "lm_loss.bias"),
+            *XLNET_NAMES,
         )
     ),
     ("n_layer", "d_model", "n_head", "d_head", "d_inner", "ff_activation", "untie_r", "n_token"),
@@ -316,5 +317,7 @@ XLNET = Original(
     written_config="xlnet_config.json",
     optional=("model/transformer/mask_emb/mask_emb",),
     root="model/",
+    task_names=xlnet_task,
+    written_name=written_name,
 )
 ENCODERS = (ALBERT, ELECTRA, GENERATOR, BERT, XLNET)

@@ -1,5 +1,6 @@
 """A bundle becomes an original checkpoint."""
 
+import dataclasses
 import os
 import re
 import shlex
@@ -49,7 +50,13 @@ def export_model(
     original = original_of(recipe)
     tokenizer = load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER))
     untrained = untrained_heads(bundle, heads)
-    rules = [rule for rule in original.rules(recipe.model, recipe.goal) if rule.ours not in untrained]
+    rules = [
+        dataclasses.replace(
+            rule, theirs=tuple(original.written_name(name, recipe.name) for name in rule.theirs)
+        )
+        for rule in original.rules(recipe.model, recipe.goal)
+        if rule.ours not in untrained
+    ]
     with open_weights(bundle) as weights:
         outgoing = Outgoing(rules, weights, stored_dtypes(weights))
         notes = [*_left_out(set(weights) - untrained - {rule.ours for rule in rules})]
@@ -77,7 +84,15 @@ def original_of(recipe: RunRecipe) -> Original:
     # A masked LM is a BERT before it is a part of an ELECTRA.
     able = sorted((each for each in PAPERS if not in_the_way[each.title]), key=lambda each: bool(each.part))
     if able:
-        with_heads = (each for each in able if each.family.heads_of(recipe.model, recipe.goal))
+        origin = getattr(recipe, "task_imported_from", "")
+        able = [each for each in able if each.title == origin] or able
+        # A BERT's heads of tasks are not those of an ELECTRA, which can express the model below them too.
+        of_others = recipe.goal_key == "task" and able[0].title != origin
+        with_heads = (
+            each
+            for each in able
+            if each.family.heads_of(recipe.model, recipe.goal) and not (of_others and each.part)
+        )
         return next(with_heads, able[0])
     nearest = min(in_the_way, key=lambda title: _distance(in_the_way[title]))
     raise InteropError(

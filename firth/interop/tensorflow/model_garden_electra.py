@@ -47,7 +47,7 @@ _DISCRIMINATOR = ElectraNetwork(
     **{
         **vars(MODEL_GARDEN),
         "title": "ElectraPretrainer of Model Garden",
-        "family": ELECTRA.family,
+        "family": dataclasses.replace(ELECTRA.family, task_heads=()),
         "names": Names(
             (
                 *MODEL_GARDEN.names.rows,

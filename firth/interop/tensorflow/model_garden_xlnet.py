@@ -66,8 +66,8 @@ def _read_config(config: Config, checkpoint: Checkpoint | None) -> Config:
 MODEL_GARDEN_XLNET = dataclasses.replace(
     XLNET,
     title="XLNetBase of Model Garden",
-    # The pre-trainer's head has layers of its own.
-    family=dataclasses.replace(XLNET.family, heads=()),
+    # The pre-trainer's head and those of tasks have layers of their own.
+    family=dataclasses.replace(XLNET.family, heads=(), task_heads=()),
     base="_transformer_xl/",
     anchor=f"transformer_xl_layers/0/{_QUERY}",
     names=Names(

@@ -56,6 +56,9 @@ class Original:
         optional: Names of tensors that fine-tuned models lack; they are fresh then.
         refused: Pattern of names of tensors that no model here has.
         tokenizer_settings: Function from a configuration to settings of the tokenizer.
+        task_names: Function from a checkpoint's names to those that its rules have for the tensors of heads
+            of a task.
+        written_name: Function from a name of the rules and the name of a model to the name in its files.
     """
 
     title: str
@@ -83,6 +86,8 @@ class Original:
     optional: tuple[str, ...] = ()
     refused: str = "$."
     tokenizer_settings: Callable[[Config], Config] = lambda config: {}
+    task_names: Callable[[Iterable[str]], Mapping[str, str]] = lambda names: {}
+    written_name: Callable[[str, str], str] = lambda name, model: name
 
     def scope_in(self, names: Iterable[str]) -> str | None:
         """Returns the scope before the anchor in a checkpoint's names; None if there is no such name."""
@@ -115,7 +120,8 @@ class Original:
             if not any(name.startswith(scope) for name in names):
                 found = {name: there for name, there in names.items() if name.startswith(other)}
                 names |= {scope + name.removeprefix(other): there for name, there in found.items()}
-        checkpoint.take_names(names)
+        of_tasks = self.task_names(names)
+        checkpoint.take_names({of_tasks.get(name, name): there for name, there in names.items()})
 
     def notes(self, model: Any) -> list[str]:
         """Returns sentences about the differences between the original's code and a model."""

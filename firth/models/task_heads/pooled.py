@@ -137,6 +137,7 @@ def _mean(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
 # By `task.form.pooling`.
 _POOLINGS = {
     "first": _Pooling(_read_one, _one),
+    "first_state": _Pooling(_read_one, _one),
     "last": _Pooling(_read_one, _one),
     "mean": _Pooling(_read_mean, _mean),
 }

@@ -92,8 +92,9 @@ class BERTForm(Form):
     pooler_of: ClassVar[str] = "first"
 
     kind: Literal["bert"] = "bert"
-    pooling: Literal["first", "mean"] = "first"
-    """`first` reads `[CLS]` through the pooler; `mean` reads the mean over all tokens."""
+    pooling: Literal["first", "first_state", "mean"] = "first"
+    """`first` reads `[CLS]` through the pooler; `first_state` reads its state as it is, as ELECTRA's released
+    code does; `mean` reads the mean over all tokens."""
     segments: bool = True
     """True if the second text has segment ids of its own; RoBERTa has one segment only."""
     separators: Literal[1, 2] = 1
@@ -112,7 +113,7 @@ class BERTForm(Form):
     @classmethod
     def form_for(cls, pooling: str, separates_segments: bool, separators: int) -> "BERTForm":
         """Returns the form for a model whose vectors of texts are means, or pooled at their start."""
-        pooled = "first" if pooling in ("first", "cls") else "mean"
+        pooled = {"first": "first", "cls": "first", "first_state": "first_state"}.get(pooling, "mean")
         return cls.model_validate(
             {"pooling": pooled, "segments": separates_segments, "separators": separators}
         )

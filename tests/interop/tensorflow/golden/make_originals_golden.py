@@ -130,7 +130,7 @@ def evaluate(build, **inputs) -> dict[str, np.ndarray]:
     return found | {f"input/{name}": each for name, each in inputs.items()}
 
 
-def _inputs():
+def inputs():
     ids = np.random.default_rng(5).integers(5, 12, (2, LENGTH)).astype("int32")
     mask = np.ones((2, LENGTH), "int32")
     mask[1, 6:] = 0
@@ -178,7 +178,7 @@ def make_bert(folder: pathlib.Path) -> tuple[dict, dict]:
     optimization = types.ModuleType("optimization")
     text = load(folder / "run_pretraining.py", modeling=modeling, optimization=optimization)
     build = _pretraining(modeling, text, modeling.BertConfig.from_dict(BERT), modeling.BertModel)
-    return evaluate(build, **_inputs()), BERT
+    return evaluate(build, **inputs()), BERT
 
 
 def make_albert(folder: pathlib.Path) -> tuple[dict, dict]:
@@ -190,7 +190,7 @@ def make_albert(folder: pathlib.Path) -> tuple[dict, dict]:
         model = modeling.AlbertModel(config, False, ids, mask, segments)
         return {"states": model.get_sequence_output(), "pooled": model.get_pooled_output()}
 
-    return evaluate(build, **_inputs()), ALBERT
+    return evaluate(build, **inputs()), ALBERT
 
 
 def make_electra(folder: pathlib.Path) -> tuple[dict, dict]:
@@ -202,7 +202,7 @@ def make_electra(folder: pathlib.Path) -> tuple[dict, dict]:
         model = modeling.BertModel(config, False, ids, mask, segments, embedding_size=8, scope="electra")
         return {"states": model.get_sequence_output()}
 
-    return evaluate(build, **_inputs()), {**BERT, "embedding_size": 8}
+    return evaluate(build, **inputs()), {**BERT, "embedding_size": 8}
 
 
 XLNET = {
@@ -220,7 +220,7 @@ XLNET = {
 def make_xlnet(folder: pathlib.Path) -> tuple[dict, dict]:
     """Returns the states of XLNet."""
     modeling = load(folder / "modeling.py")
-    given = _inputs()
+    given = inputs()
 
     def build(ids, mask, segments):
         with tf.variable_scope("model"):

@@ -1,0 +1,124 @@
+"""Heads of fine-tuned tasks, under the names that the code of the papers gives them."""
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+
+from firth.interop.hugging_face.family import Family
+from firth.interop.hugging_face.heads import (
+    TaskHeads,
+    chooser,
+    pooled_classifier,
+    state_classifier,
+    tagger,
+)
+from firth.interop.hugging_face.rules import joined
+from firth.interop.tensorflow.names import Name, dense
+from firth.recipes.tasks.span import SpanAnswering
+
+# Heads of run_classifier.py and of run_squad.py of BERT and ALBERT, [outputs, width] on both sides.
+BERT_NAMES = (
+    Name("output_weights", "classifier.weight"),
+    Name("output_bias", "classifier.bias"),
+    Name("cls/squad/output_weights", "qa_outputs.weight"),
+    Name("cls/squad/output_bias", "qa_outputs.bias"),
+)
+# Names of the rules have these where files have the name of a task.
+_CLASSES, _TAGS, _SPANS = "<classes>", "<tags>", "<spans>"
+_MARK = re.compile(r"<\w+>")
+# The task of ELECTRA's code that gives each word a tag. Its tensors have the names of a classifier's.
+_TAGGER = "chunk"
+_IN_TASK = re.compile(r"task_specific/([^/]+)/(.+)")
+_ONE = frozenset({"dense/kernel", "dense/bias"})
+_TWO = _ONE | {"dense_1/kernel", "dense_1/bias"}
+ELECTRA_NAMES = (
+    *dense(f"task_specific/{_CLASSES}/dense", "classifier"),
+    *dense(f"task_specific/{_TAGS}/dense", "tagger"),
+    *dense(f"task_specific/{_SPANS}/dense", "qa_start"),
+    *dense(f"task_specific/{_SPANS}/dense_1", "qa_end"),
+)
+ELECTRA_HEADS = (
+    state_classifier("ELECTRA", "classifier"),
+    dataclasses.replace(tagger("ELECTRA", "tagger"), outputs="tagger.bias"),
+    TaskHeads(
+        "ELECTRA",
+        "spans",
+        (),
+        lambda model: joined(("qa_start", "qa_end"), "heads/dense", (1, 1), biases=True),
+        make=lambda published, form: SpanAnswering(form=form),
+        outputs="qa_start.weight",
+        forms=SpanAnswering,
+    ),
+)
+# The code writes it so.
+_SUMMARY = "model/sequnece_summary/"
+_LOGIT = re.compile(r"model/(classification|regression)_([^/]+)/logit/(kernel|bias)")
+XLNET_NAMES = (
+    *dense(f"{_SUMMARY}summary", "sequence_summary.summary"),
+    *dense(f"model/classification_{_CLASSES}/logit", "logits_proj"),
+    *dense(f"model/regression_{_CLASSES}/logit", "value_proj"),
+    *dense("logits/dense", "choice_proj"),
+)
+_POOLER = "sequence_summary.summary"
+
+
+def _classifier(output: str, loss: str) -> TaskHeads:
+    """Returns the heads of one loss of XLNet, whose kernels are [width, outputs]."""
+    heads = pooled_classifier("XLNet", _POOLER, output)
+    return dataclasses.replace(heads, losses=(loss,), outputs=f"{output}.bias")
+
+
+XLNET_HEADS = (
+    _classifier("logits_proj", "label"),
+    _classifier("value_proj", "value"),
+    chooser("XLNet", _POOLER, "choice_proj"),
+)
+
+
+def with_bert_tasks(family: Family, fixed: Family) -> Family:
+    """Returns a family with the heads of tasks that google-research's BERT has.
+
+    Args:
+        family: Family in Hugging Face's format.
+        fixed: The same family without heads of tasks.
+    """
+    heads: dict[str, TaskHeads] = {}
+    for each in family.task_heads:
+        # Files name no class: a tagger would come back as the classifier, which has a tensor of that name.
+        heads.setdefault(each.outputs, each)
+    return dataclasses.replace(fixed, task_heads=tuple(heads.values()))
+
+
+def electra_task(names: Iterable[str]) -> Mapping[str, str]:
+    """Returns the names of the rules for the head of a fine-tuned ELECTRA; none for a head that is not here.
+
+    One layer is a classifier's, or the tagger's of chunks; two are the ends of an answer. Answers whose end
+    depends on their start, which the code makes by default, have further layers.
+    """
+    found = [each for name in names if (each := _IN_TASK.fullmatch(name))]
+    tasks = {each[1] for each in found}
+    classes = _TAGS if tasks == {_TAGGER} else _CLASSES
+    mark = {_ONE: classes, _TWO: _SPANS}.get(frozenset(each[2] for each in found))
+    if len(tasks) != 1 or mark is None:
+        return {}
+    return {each[0]: f"task_specific/{mark}/{each[2]}" for each in found}
+
+
+def xlnet_task(names: Iterable[str]) -> Mapping[str, str]:
+    """Returns the names of the rules for the head of a fine-tuned XLNet; none for a head that is not here.
+
+    A summary by attention has further tensors, and heads on other summaries than the last state have none.
+    """
+    names = [*names]
+    found = [each for name in names if (each := _LOGIT.fullmatch(name))]
+    summary = {name.removeprefix(_SUMMARY) for name in names if name.startswith(_SUMMARY)}
+    is_ours = summary == {"summary/kernel", "summary/bias"}
+    if len({each[2] for each in found}) != 1 or len({each[1] for each in found}) != 1 or not is_ours:
+        return {}
+    return {each[0]: f"model/{each[1]}_{_CLASSES}/logit/{each[3]}" for each in found}
+
+
+def written_name(name: str, model: str) -> str:
+    """Returns the name of a tensor in files, where a head has the name of the model for that of its task."""
+    task = re.sub(r"[^A-Za-z0-9_.-]", "_", model)
+    return _MARK.sub(f"{task}_texts" if task == _TAGGER else task, name.replace(_TAGS, _TAGGER))
