@@ -12,7 +12,6 @@ from tests.lookups import (
     remember_arguments_of_layers,
     remember_protocols,
     remember_tracebacks,
-    shorten_chunks,
 )
 from tests.shared_data import missing_data, twin_problem
 from tests.worker_memory import WorkerMemory, forget_custom_gradients
@@ -83,7 +82,6 @@ def pytest_collection_finish():
     remember_protocols()
     remember_tracebacks()
     remember_arguments_of_layers()
-    shorten_chunks()
 
 
 MEMORY = WorkerMemory()

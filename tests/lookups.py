@@ -36,19 +36,3 @@ def remember_arguments_of_layers() -> None:
     for name in ("keras.src.layers.layer", "keras.src.ops.operation"):
         if module := sys.modules.get(name):
             module.inspect = types.SimpleNamespace(**{**vars(inspect), **remembered})
-
-
-def shorten_chunks(rows: int = 256) -> None:
-    """Lets losses of rows of unknown number, where they are loaded, be computed in short chunks.
-
-    Such rows are padded to a whole chunk. Of a vocabulary of some tens of pieces, one of all logits that may
-    be held is a million rows, and takes half a gigabyte.
-    """
-    if module := sys.modules.get("firth.layers.chunked_losses"):
-        of_chunk = module._rows_of_chunk
-
-        def rows_of_chunk(count, vocabulary, max_logits):
-            found = of_chunk(count, vocabulary, max_logits)
-            return found if count is not None else min(found, rows)
-
-        module._rows_of_chunk = rows_of_chunk

@@ -10,6 +10,10 @@ from firth.layers.elements.types import Tensor
 from firth.layers.losses import likeliest, pick, with_z_loss, z_loss_slopes
 from firth.recipes.models.block_counts import MAX_LOGITS
 
+# Most rows of a chunk where their number is unknown when the graph is made. They are padded to a whole chunk,
+# and of a vocabulary of some tens of pieces MAX_LOGITS would let a million rows into one.
+_MOST_UNKNOWN_ROWS = 4096
+
 
 def chunked_cross_entropy(
     hidden: Tensor,
@@ -72,7 +76,7 @@ def _rows_of_chunk(count: int | None, vocabulary: int, max_logits: int) -> int:
     """Returns the number of rows of a chunk: all if they fit, otherwise chunks of nearly equal size."""
     most = max(max_logits // vocabulary, 1)
     if count is None:
-        return most
+        return min(most, _MOST_UNKNOWN_ROWS)
     chunks = -(-count // most)
     return -(-count // max(chunks, 1))
 

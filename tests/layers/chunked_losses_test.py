@@ -175,6 +175,26 @@ def test_a_count_that_is_only_known_when_the_graph_runs():
         np.testing.assert_allclose(gradient, slope.T @ HIDDEN[:count], atol=1e-5)
 
 
+@pytest.mark.skipif(not IS_TENSORFLOW, reason="other backends have no unknown shapes")
+def test_rows_of_unknown_number_are_padded_to_thousands_not_to_a_million():
+    import tensorflow as tf
+
+    @tf.function(input_signature=[tf.TensorSpec([None, WIDTH])], autograph=False)
+    def made(hidden):
+        labels = tf.zeros(tf.shape(hidden)[:1], tf.int32)
+        return tf.size(chunked_cross_entropy(hidden, TABLE, None, labels)[0]), labels
+
+    functions = made.get_concrete_function().graph._functions
+    assert functions
+    sizes = [
+        each.shape.num_elements() or 0
+        for name in functions
+        for op in made.get_concrete_function().graph._get_function(name).graph.get_operations()
+        for each in op.outputs
+    ]
+    assert 1000 * VOCABULARY < max(sizes) < 10_000 * max(VOCABULARY, WIDTH)
+
+
 def largest_tensor(max_logits, training) -> int:
     """Returns the elements of the largest tensor anywhere in the graph of losses and gradients."""
     layer = Projection()
