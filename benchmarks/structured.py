@@ -11,13 +11,14 @@ llguidance; `firth baked` the graph of an exported model that has the schemas in
 `generate` on torch with a processor of llguidance's or of outlines-core's own functions for torch: that
 Python needs torch, transformers, llguidance and outlines-core.
 
-Each library has a process of its own; all are alive at the same time and take turns, after a round that is
-not counted. A batch is as long as its longest text: `ms` is the time of a step, the prompt's share in it,
-`tokens/s` the rows of the batch by that time, and `held` the time of a step under the schema over that of a
-step of free text by the same library, as long. The masks are measured by themselves, on texts that are drawn
-from them, call by call: a batch's are made in one call where the library has one. `compile` is the time from the
-schema to the first text. A row where firth is behind transformers with the same engine is marked BEHIND, as are masks over 100 microseconds a row in the mean, run time over 1.10 and a baked schema
-over 1.05 of free text.
+Each library has a process of its own; all are alive at the same time and take turns, after a round that
+is not counted. A batch is as long as its longest text: `ms` is the time of a step, the prompt's share in
+it, `tokens/s` the rows of the batch by that time, and `held` the time of a step under the schema over
+that of a step of free text by the same library, as long. The masks are measured by themselves, on texts
+that are drawn from them, call by call: a batch's are made in one call where the library has one.
+`compile` is the time from the schema to the first text. A row where firth is behind transformers with the
+same engine is marked BEHIND, as are masks over 100 microseconds a row in the mean, run time over 1.10 and
+a baked schema over 1.05 of free text.
 """
 
 import os
