@@ -77,7 +77,7 @@ class InMemory(Client):
         functions = {name: _function(served, each) for name, each in offered.items()}
         # An exported graph is not rewritten by AutoGraph either.
         functions["evaluate"] = tf.autograph.experimental.do_not_convert(lambda examples: evaluate(examples))
-        self._loaded = types.SimpleNamespace(signatures=functions)
+        self.saved_model = types.SimpleNamespace(signatures=functions)
 
 
 def _function(served, signature):
