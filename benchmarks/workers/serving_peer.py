@@ -51,13 +51,23 @@ class OnnxModel:
 
         path = pathlib.Path(folder) / f"{task}.onnx"
         if not path.exists():
-            model = TorchModel(folder, task).model
-            model.config.return_dict = False
             names = ["input_ids", "attention_mask", "token_type_ids"]
+            model = TorchModel(folder, task).model
+
+            class ByName(torch.nn.Module):
+                """Traced without the decorators of `forward`, whose arguments an exporter fills by place."""
+
+                def __init__(self):
+                    super().__init__()
+                    self.model = model
+
+                def forward(self, *values):
+                    return self.model(**dict(zip(names, values)), return_dict=False)[0]
+
             example = tuple(torch.ones(2, 8, dtype=torch.int64) for _ in names)
             axes = {name: {0: "rows", 1: "tokens"} for name in names}
             torch.onnx.export(
-                model,
+                ByName().eval(),
                 example,
                 str(path),
                 input_names=names,
