@@ -4,7 +4,7 @@ import functools
 import itertools
 import operator
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import keras
@@ -17,7 +17,7 @@ from firth.generation.constrained_batch import ConstrainedBatch, compiled_constr
 from firth.generation.controls import Controls, controls_of
 from firth.generation.framing import framing_of
 from firth.generation.readers import reader_of
-from firth.generation.results import TextInProgress
+from firth.generation.results import Blocks, TextInProgress
 from firth.generation.samplers import SAMPLERS
 from firth.generation.streamed_batch import StreamedBatch, handed_over
 from firth.generation.text_generator import BETWEEN_LOOKS, TextGenerator
@@ -92,7 +92,7 @@ class Generator(TextGenerator):
         """
         return (*text.request.sampler.fixed, text.request.constraint is None)
 
-    def blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
+    def blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Blocks:
         """Writes texts whose samplers share a graph, and yields after each block of tokens.
 
         Args:
@@ -116,7 +116,7 @@ class Generator(TextGenerator):
         controls: Controls,
         held: ConstrainedBatch | None,
         steps: int | None,
-    ) -> Iterator[None]:
+    ) -> Blocks:
         sampler, room = texts[0].request.sampler, max(each.most for each in texts)
         decoding, start, go_on, stream = self._functions(sampler, prompts, controls, room)
         writing, scores = start(prompts, controls, tf.constant(any(each.scores_prompt for each in texts)))

@@ -1,7 +1,7 @@
 """Results of generation: finished texts, texts in progress, and streams of their pieces."""
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,9 @@ from firth.generation.writer import AT_END, AT_LENGTH, BY_CALLER, RUNNING, Decod
 from firth.recipes.generation.request import GenerationRequest
 
 END, LENGTH, STOP, STUCK = "end", "length", "stop", "stuck"
+
+# Writes a block of tokens of some texts each time that it is asked.
+Blocks = Generator[None, None, None]
 
 
 class Generated(NamedTuple):
@@ -169,11 +172,15 @@ class TextStream:
 
     Args:
         text: The text.
-        blocks: Iterator that writes one block of tokens after another.
+        blocks: Generator that writes one block of tokens after another.
     """
 
-    def __init__(self, text: TextInProgress, blocks: Iterator[None]) -> None:
+    def __init__(self, text: TextInProgress, blocks: Blocks) -> None:
         self._text, self._blocks, self._given = text, blocks, ""
+
+    def close(self) -> None:
+        """Ends the text early: the model writes at most the token that it has begun."""
+        self._blocks.close()
 
     def __iter__(self) -> Iterator[str]:
         for _ in self._blocks:

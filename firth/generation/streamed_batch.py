@@ -5,7 +5,7 @@ may not change its inputs. Here one call writes all tokens in a thread of its ow
 after each of them.
 """
 
-import queue
+import collections
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
+
+# Most steps that wait for a slow reader, each with all tokens of the texts so far.
+_MOST_UNREAD = 16
 
 
 class StreamedBatch:
@@ -25,7 +28,8 @@ class StreamedBatch:
     """
 
     def __init__(self, rows: int) -> None:
-        self._written: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._unread: collections.deque[Any] = collections.deque()
+        self._changed = threading.Condition()
         self._ended = np.zeros([rows], np.bool_)
 
     def take(self, *written: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -35,8 +39,21 @@ class StreamedBatch:
             written: Arrays of `DecodedTexts`, in the order of `tf.nest.flatten`.
         """
         # TensorFlow may change its memory after the call.
-        self._written.put([np.array(each) for each in written])
+        self._hand([np.array(each) for each in written])
         return self._ended.copy()
+
+    def _hand(self, found: Any) -> None:
+        with self._changed:
+            if len(self._unread) == _MOST_UNREAD and isinstance(found, list):
+                # The newer texts hold the older ones.
+                self._unread.pop()
+            self._unread.append(found)
+            self._changed.notify()
+
+    def _next(self) -> Any:
+        with self._changed:
+            self._changed.wait_for(lambda: self._unread)
+            return self._unread.popleft()
 
     def end(self, rows: Sequence[bool]) -> None:
         """Ends texts.
@@ -56,21 +73,23 @@ class StreamedBatch:
         def work() -> None:
             try:
                 write()
-                self._written.put(None)
+                self._hand(None)
             except BaseException as error:  # The reader raises it.
-                self._written.put(error)
+                self._hand(error)
 
         thread = threading.Thread(target=work, name="firth-stream")
         thread.start()
+        reader = threading.current_thread()
         try:
-            while (found := self._written.get()) is not None:
+            while (found := self._next()) is not None:
                 if isinstance(found, BaseException):
                     raise found
                 yield found
+                reader = threading.current_thread()
         finally:
             self._ended[:] = True
-            # An iterator that nobody closed may be collected by the thread itself.
-            if thread is not threading.current_thread():
+            # An iterator that nobody closed may be collected by any thread, one that the graph waits for too.
+            if threading.current_thread() is reader:
                 thread.join()
 
 
@@ -85,7 +104,9 @@ def handed_over(decoding: Any, batches: Mapping[int, StreamedBatch], number: tf.
     """
 
     def called(number: Any, *written: Any) -> Any:
-        return batches[int(number)].take(*written)
+        batch = batches.get(int(number))
+        # Its reader is gone.
+        return np.ones([len(written[0])], np.bool_) if batch is None else batch.take(*written)
 
     ended = tf.numpy_function(called, [number, *tf.nest.flatten(decoding.texts(state))], tf.bool)
     return decoding.with_ended(state, tf.ensure_shape(ended, state.ended.shape))

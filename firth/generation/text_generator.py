@@ -1,11 +1,11 @@
 """Base of generators: prompts in, texts out, on any engine."""
 
 import abc
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from firth.generation.framing import FramedPrompt, PromptFraming
-from firth.generation.results import Generated, TextInProgress, TextStream
+from firth.generation.results import Blocks, Generated, TextInProgress, TextStream
 from firth.recipes.generation.request import GenerationRequest
 
 # Tokens between two searches for a stop text.
@@ -148,7 +148,7 @@ class TextGenerator(abc.ABC):
         """
 
     @abc.abstractmethod
-    def blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
+    def blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Blocks:
         """Writes texts of one key, and yields after each block of tokens.
 
         Args:

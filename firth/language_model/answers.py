@@ -268,6 +268,9 @@ class TextAnswers(keras.Model):
     def stream(self, prompt: str, **values: object) -> "TextStream":
         """Returns an iterator over the pieces of a text as they are written; see `generate`.
 
+        The model does not wait for a reader that pauses. It writes to the end of the text, and Python ends
+        after it, unless the stream is closed by its `close()`, or collected.
+
         Args:
             prompt: A text.
             **values: Values of a `GenerationRequest`.

@@ -7,6 +7,7 @@ import pytest
 
 from firth.generation.framing import PromptFraming
 from firth.generation.results import TextInProgress
+from firth.generation.streamed_batch import StreamedBatch
 from firth.generation.writer import AT_LENGTH, RUNNING, DecodedTexts
 from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.objectives.language_models import CausalLM
@@ -57,8 +58,43 @@ def test_a_graph_that_streams_ends_with_its_reader(sampler):
     left = generator.stream(PROMPT, request)
     pieces = iter(left)
     next(pieces)
-    left._blocks.close()
+    left.close()
     assert not generator._streams and "firth-stream" not in [each.name for each in threading.enumerate()]
+
+
+def test_an_iterator_that_a_thread_of_the_graph_collects_does_not_wait_for_the_graph():
+    batch, left, waited = StreamedBatch(1), threading.Event(), []
+
+    def write():
+        batch.take(np.zeros([1]))
+        left.wait(10)
+        of_graph = threading.Thread(target=blocks.close, daemon=True)
+        of_graph.start()
+        of_graph.join(10)
+        waited.append(of_graph.is_alive())
+
+    blocks = batch.read(write)
+    next(blocks)
+    left.set()
+    (writing,) = [each for each in threading.enumerate() if each.name == "firth-stream"]
+    writing.join(20)
+    assert waited == [False] and batch.take(np.zeros([1])).all()
+
+
+def test_a_slow_reader_gets_the_newest_texts_and_all_errors():
+    def write():
+        for step in range(100):
+            batch.take(np.array([step]))
+        raise ValueError("after the texts")
+
+    batch, found = StreamedBatch(1), []
+    with pytest.raises(ValueError, match="after the texts"):
+        for (texts,) in batch.read(write):
+            found.append(int(texts[0]))
+            if len(found) == 1:
+                (writing,) = [each for each in threading.enumerate() if each.name == "firth-stream"]
+                writing.join(10)
+    assert found == sorted(found) and found[-1] == 99 and len(found) < 100
 
 
 def test_half_a_character_is_never_given():

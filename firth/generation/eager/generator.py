@@ -1,6 +1,6 @@
 """The generator of Keras models where Keras does not run on TensorFlow, which still splits texts."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 
 import keras
 import numpy as np
@@ -12,7 +12,7 @@ from firth.generation.eager.writer import EagerTexts, EagerWriter, PromptArrays
 from firth.generation.framing import framing_of
 from firth.generation.readers import word_characters
 from firth.generation.request_arrays import power_of_two, request_arrays
-from firth.generation.results import TextInProgress
+from firth.generation.results import Blocks, TextInProgress
 from firth.generation.text_generator import BETWEEN_LOOKS, TextGenerator
 from firth.generation.writer import DecodedTexts
 from firth.models.backbone_with_heads import BackboneWithHeads
@@ -63,7 +63,7 @@ class EagerGenerator(TextGenerator):
         """
         return text.request.sampler.is_random
 
-    def blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
+    def blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Blocks:
         """Writes texts of one key, and yields after each block of tokens; see `TextGenerator`.
 
         Args:

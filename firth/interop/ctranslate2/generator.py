@@ -5,13 +5,13 @@ import hashlib
 import os
 import queue
 import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from firth.generation.framing import framing_of
-from firth.generation.results import TextInProgress
+from firth.generation.results import Blocks, TextInProgress
 from firth.generation.text_generator import TextGenerator
 from firth.generation.writer import AT_END, AT_LENGTH, RUNNING, DecodedTexts
 from firth.interop.ctranslate2.encoder import EncodingModel
@@ -89,7 +89,7 @@ class CTranslate2Generator(TextGenerator):
         """
         return (text.request.to_json(), text.most, self._runtime.length_that_counts(text))
 
-    def blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Iterator[None]:
+    def blocks(self, texts: Sequence[TextInProgress], steps: int | None = None) -> Blocks:
         """Writes texts of one key, and yields after each block of tokens; see `TextGenerator`.
 
         Args:
