@@ -41,7 +41,7 @@ _ERRORS = {
     9: "FailedPreconditionError",
     12: "UnimplementedError",
 }
-_INVALID_ARGUMENT = 3
+_INVALID_ARGUMENT, _NOT_FOUND = 3, 5
 _STRING, _BFLOAT16 = 7, 14
 # Size of the C library's string, `TF_TString`.
 _STRING_BYTES = 24
@@ -138,7 +138,10 @@ def library() -> Any:
         raise FileNotFoundError(f"{folder} has no libtensorflow_cc")
     made = ctypes.CDLL(str(found[0]), mode=ctypes.RTLD_LOCAL)
     for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(made, name)
+        if (function := getattr(made, name, None)) is None:
+            raise ImportError(
+                f"{found[0]} has no function {name}; models are checked by TensorFlow's own wheels"
+            )
         function.restype, function.argtypes = result, arguments
     return made
 
@@ -172,6 +175,18 @@ def load_text_ops() -> None:
         _check()
 
 
+def _require_variables(directory: pathlib.Path) -> None:
+    """Raises an error if a model has lost its variables: the library takes it for one that has none."""
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    index = directory / "variables" / "variables.index"
+    if index.exists():
+        return
+    read = saved_model_pb2.SavedModel.FromString((directory / "saved_model.pb").read_bytes())
+    if any(node.op == "VarHandleOp" for meta in read.meta_graphs for node in meta.graph_def.node):
+        raise SessionError(_NOT_FOUND, f"{index} is missing, and the model has variables")
+
+
 class Session:
     """A model in a session of the C library.
 
@@ -193,6 +208,7 @@ class Session:
         rewriting = config.graph_options.rewrite_options
         rewriting.meta_optimizer_iterations = rewriter_config_pb2.RewriterConfig.ONE
         written = config.SerializeToString()
+        _require_variables(pathlib.Path(directory))
         options, meta_graph = library().TF_NewSessionOptions(), library().TF_NewBuffer()
         library().TF_SetConfig(options, written, len(written), _status())
         _check()
@@ -214,10 +230,12 @@ class Session:
         signature = self.signatures[name]
         given = [(signature.inputs[key], each) for key, each in inputs.items()]
         asked = list(signature.outputs.values())
-        tensors = [_tensor(each, info) for info, each in given]
-        values = (_POINTER * len(given))(*tensors)
+        tensors: list[int] = []
         found = (_POINTER * len(asked))()
         try:
+            for info, each in given:
+                tensors.append(_tensor(each, info))
+            values = (_POINTER * len(given))(*tensors)
             library().TF_SessionRun(
                 self._session,
                 None,
