@@ -13,6 +13,7 @@ from firth.interop.bundles import about_untrained, recipe_of, untrained_heads
 from firth.interop.errors import InteropError
 from firth.interop.formats import Written
 from firth.interop.hugging_face.exporting import Outgoing
+from firth.interop.hugging_face.heads import FamilyHeads
 from firth.interop.hugging_face.rules import Array
 from firth.interop.tensorflow.checkpoint import write_checkpoint, write_state
 from firth.interop.tensorflow.original import Original
@@ -84,20 +85,38 @@ def original_of(recipe: RunRecipe) -> Original:
     # A masked LM is a BERT before it is a part of an ELECTRA.
     able = sorted((each for each in PAPERS if not in_the_way[each.title]), key=lambda each: bool(each.part))
     if able:
-        origin = getattr(recipe, "task_imported_from", "")
-        able = [each for each in able if each.title == origin] or able
+        is_task = recipe.goal_key == "task"
+        origin = _origin(recipe) if is_task else ""
+        able.sort(key=lambda each: each.title != origin)
         # A BERT's heads of tasks are not those of an ELECTRA, which can express the model below them too.
-        of_others = recipe.goal_key == "task" and able[0].title != origin
+        of_others = is_task and not able[0].part
         with_heads = (
             each
             for each in able
-            if each.family.heads_of(recipe.model, recipe.goal) and not (of_others and each.part)
+            if (heads := each.family.heads_of(recipe.model, recipe.goal))
+            and not (of_others and each.part and (able[0].title == origin or not _reads_state(heads)))
         )
         return next(with_heads, able[0])
     nearest = min(in_the_way, key=lambda title: _distance(in_the_way[title]))
     raise InteropError(
         f"no original can express this model; the nearest is {nearest}: {in_the_way[nearest][0]}"
     )
+
+
+def _origin(recipe: RunRecipe) -> str:
+    """Returns the title of the original that a model or its base came from; empty if it is unknown."""
+    if (base := getattr(recipe, "base", None)) is None:
+        return str(getattr(recipe, "task_imported_from", "") or getattr(recipe, "imported_from", ""))
+    try:
+        return _origin(recipe_of(base.bundle))
+    except InteropError:
+        # A base may be gone once the model is trained.
+        return ""
+
+
+def _reads_state(heads: FamilyHeads) -> bool:
+    """Returns true if heads read the first state as it is, as an ELECTRA's alone do."""
+    return getattr(heads, "pooling", "") == "first_state"
 
 
 def _differences(original: Original, recipe: RunRecipe) -> list[str]:

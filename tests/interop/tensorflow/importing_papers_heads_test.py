@@ -2,6 +2,7 @@
 
 import functools
 import json
+import shutil
 
 import keras
 import numpy as np
@@ -92,6 +93,39 @@ def test_answers_of_an_electra_without_joint_prediction(tmp_path):
         np.testing.assert_allclose(found[side][:, 0][answers], expected, **CLOSE)
     export_model(tmp_path / "bundle", tmp_path / "out")
     assert all(np.array_equal(each, tensors[key]) for key, each in originals.read(tmp_path / "out").items())
+
+
+@pytest.fixture(scope="module")
+def square(tmp_path_factory):
+    """A pre-trained ELECTRA whose embeddings are as wide as its states, which a BERT could be too."""
+    folder = tmp_path_factory.mktemp("square")
+    tensors = originals.random(originals.electra(embedding=originals.WIDTH))
+    tensors = {name: each for name, each in tensors.items() if "embeddings_project" not in name}
+    originals.write_family(folder / "in", "electra", tensors)
+    config = {**originals.BERT, "embedding_size": originals.WIDTH}
+    (folder / "in" / "electra_config.json").write_text(json.dumps(config))
+    import_model(folder / "in", folder / "bundle", "square")
+    return folder / "bundle"
+
+
+# A tagger may be a BERT's: without its base, nothing says whose it is.
+@pytest.mark.parametrize(
+    ("task", "label", "form", "without_base"),
+    [("classification", "a", ("task.form.pooling=first_state",), 2), ("tagging", ["a"], (), 0)],
+)
+def test_an_electra_that_was_tuned_here_stays_one(tmp_path, square, task, label, form, without_base):
+    base = shutil.copytree(square, tmp_path / "base")
+    text, other = ("the", "b") if task == "classification" else (["the"], ["b"])
+    records = [{"text": text, "label": each} for each in (label, other)]
+    if task == "tagging":
+        records = [{"words": text, "tags": each} for each in (label, other)]
+    made = {"epochs": 1, "batch_size": 2, "overrides": form, "verbose": False}
+    firth.load(base).finetune(records, records, task=task, **made).save(tmp_path / "bundle")
+    for heads in (2, without_base):
+        out = tmp_path / f"out{heads}{base.exists()}"
+        export_model(tmp_path / "bundle", out)
+        assert sum(name.startswith("task_specific/") for name in originals.read(out)) == heads
+        shutil.rmtree(base, ignore_errors=True)
 
 
 XLNET = {
