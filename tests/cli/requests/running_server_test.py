@@ -59,11 +59,14 @@ def served(model: pathlib.Path, folder: pathlib.Path, **settings):
     made = ServerSettings(port=0, reload_seconds=0.0, **settings)
     server = ServerProcess([ModelSource("other_name", str(model))], made)
     thread = threading.Thread(target=server.run)
-    with files_in(folder) as files:
-        thread.start()
-        while not any(server.address in each.read_text() for each in files.glob("*.json")):
-            time.sleep(0.02)
     try:
+        with files_in(folder) as files:
+            thread.start()
+            while thread.is_alive() and not any(
+                server.address in each.read_text() for each in files.glob("*.json")
+            ):
+                time.sleep(0.02)
+        assert thread.is_alive()
         yield server
     finally:
         with files_in(folder):
@@ -219,6 +222,7 @@ class Impostor(http.server.ThreadingHTTPServer):
 
     def __init__(self, port: int, passed_on_to: str, filling: bytes = b"") -> None:
         self.received: list[str] = []
+        self.passed_on: list[int] = []
         impostor = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -229,8 +233,10 @@ class Impostor(http.server.ThreadingHTTPServer):
                 impostor.received.append(f"{self.path} {self.headers['Authorization']} {body.decode()}")
                 proof = {"proof": "0" * 64, "answers": [{"text": "stolen", "ended": "stop"}]}
                 if passed_on_to and self.path == CHALLENGE:
-                    trusted = ssl.create_default_context(cafile=os.environ["SSL_CERT_FILE"])
-                    proof = httpx.post(f"{passed_on_to}{CHALLENGE}", content=body, verify=trusted).json()
+                    trusted = ssl.create_default_context(cafile=os.environ.get("SSL_CERT_FILE"))
+                    answer = httpx.post(f"{passed_on_to}{CHALLENGE}", content=body, verify=trusted)
+                    impostor.passed_on.append(answer.status_code)
+                    proof = answer.json()
                 content = filling or json.dumps(proof).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(content)))
@@ -243,28 +249,47 @@ class Impostor(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), Handler)
 
 
+@contextlib.contextmanager
+def impostor_of(file: pathlib.Path, passed_on_to: str):
+    """Gives an impostor whose address is in the file of a server, which is afterwards as it was."""
+    before = file.read_text()
+    with Impostor(0, passed_on_to) as impostor:
+        thread = threading.Thread(target=impostor.serve_forever)
+        thread.start()
+        # The process still runs, and its file names the port that another one has.
+        address = f"http://127.0.0.1:{impostor.server_address[1]}"
+        file.write_text(json.dumps({**json.loads(before), "address": address}))
+        try:
+            yield impostor
+        finally:
+            file.write_text(before)
+            impostor.shutdown()
+            thread.join()
+
+
 def test_another_server_on_the_port_gets_neither_prompt_nor_token(firth, run, guarded, monkeypatch):
     server, certificate, file = guarded
     monkeypatch.setenv("FIRTH_SERVER_TOKEN", TOKEN)
     monkeypatch.setenv("SSL_CERT_FILE", certificate)
     assert file.stat().st_mode & 0o777 == 0o600
-    before = file.read_text()
-    facts = json.loads(before)
+    secret = json.loads(file.read_text())["secret"]
     for passed_on_to in ("", server.address):
-        with Impostor(0, passed_on_to) as impostor:
-            thread = threading.Thread(target=impostor.serve_forever)
-            thread.start()
-            # The process still runs, and its file names the port that another one has.
-            address = f"http://127.0.0.1:{impostor.server_address[1]}"
-            file.write_text(json.dumps({**facts, "address": address}))
+        with impostor_of(file, passed_on_to) as impostor:
             result = firth("generate", NAME, PROMPT, "--max-new-tokens", "2")
-            impostor.shutdown()
-            thread.join()
         assert result.exit_code == 0 and "stolen" not in result.stdout and result.stderr == ""
+        assert impostor.passed_on == [200] * bool(passed_on_to)
         (received,) = impostor.received
         assert received.startswith(f"{CHALLENGE} None ")
-        assert PROMPT not in received and facts["secret"] not in received
-    file.write_text(before)
+        assert PROMPT not in received and secret not in received
+
+
+def test_a_challenge_that_another_address_passes_on_is_not_met(firth, run, home, server):
+    """Both addresses are of HTTP, so that nothing but the port tells them apart."""
+    file = next((home / "open" / "firth").glob("*.json"))
+    with impostor_of(file, server.address) as impostor:
+        result = firth("generate", NAME, PROMPT, "--max-new-tokens", "2")
+    assert result.exit_code == 0 and "stolen" not in result.stdout and result.stderr == ""
+    assert impostor.passed_on == [200] and len(impostor.received) == 1
 
 
 def test_a_proof_that_is_too_long_or_nested_is_none():
