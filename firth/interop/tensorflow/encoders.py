@@ -19,6 +19,7 @@ from firth.interop.tensorflow.task_heads import (
     electra_task,
     with_bert_tasks,
     written_name,
+    xlnet_name,
     xlnet_task,
 )
 from firth.interop.tensorflow.tokenizers import ALBERT_MODEL, VOCABULARY, XLNET_MODEL
@@ -318,6 +319,6 @@ XLNET = Original(
     optional=("model/transformer/mask_emb/mask_emb",),
     root="model/",
     task_names=xlnet_task,
-    written_name=written_name,
+    written_name=xlnet_name,
 )
 ENCODERS = (ALBERT, ELECTRA, GENERATOR, BERT, XLNET)

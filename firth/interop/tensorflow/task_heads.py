@@ -50,14 +50,17 @@ ELECTRA_HEADS = (
         forms=SpanAnswering,
     ),
 )
-# The code writes it so.
+# XLNet's code spells it so.
 _SUMMARY = "model/sequnece_summary/"
 _LOGIT = re.compile(r"model/(classification|regression)_([^/]+)/logit/(kernel|bias)")
+# RACE's head has no name of a task. The rules have the mark for one whose summary comes in.
+_CHOICE = "<choice>"
+_LOGITS = "logits/dense/"
 XLNET_NAMES = (
     *dense(f"{_SUMMARY}summary", "sequence_summary.summary"),
     *dense(f"model/classification_{_CLASSES}/logit", "logits_proj"),
     *dense(f"model/regression_{_CLASSES}/logit", "value_proj"),
-    *dense("logits/dense", "choice_proj"),
+    *dense(f"{_CHOICE}logits/dense", "choice_proj"),
 )
 _POOLER = "sequence_summary.summary"
 
@@ -113,7 +116,11 @@ def xlnet_task(names: Iterable[str]) -> Mapping[str, str]:
     found = [each for name in names if (each := _LOGIT.fullmatch(name))]
     summary = {name.removeprefix(_SUMMARY) for name in names if name.startswith(_SUMMARY)}
     is_ours = summary == {"summary/kernel", "summary/bias"}
-    if len({each[2] for each in found}) != 1 or len({each[1] for each in found}) != 1 or not is_ours:
+    if not is_ours:
+        return {}
+    if not found:
+        return {name: f"{_CHOICE}{name}" for name in names if name.startswith(_LOGITS)}
+    if len({each[2] for each in found}) != 1 or len({each[1] for each in found}) != 1:
         return {}
     return {each[0]: f"model/{each[1]}_{_CLASSES}/logit/{each[3]}" for each in found}
 
@@ -122,3 +129,8 @@ def written_name(name: str, model: str) -> str:
     """Returns the name of a tensor in files, where a head has the name of the model for that of its task."""
     task = re.sub(r"[^A-Za-z0-9_.-]", "_", model)
     return _MARK.sub(f"{task}_texts" if task == _TAGGER else task, name.replace(_TAGS, _TAGGER))
+
+
+def xlnet_name(name: str, model: str) -> str:
+    """Returns the name of a tensor in XLNet's files, whose code has a task's name in small letters."""
+    return written_name(name.replace(_CHOICE, ""), model.lower())

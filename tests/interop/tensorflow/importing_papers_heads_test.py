@@ -29,6 +29,8 @@ def tensors_of(family, *scopes):
     found = golden_of(family)
     weights = {key.removeprefix("weight/"): each for key, each in found.items() if key.startswith("weight/")}
     base = ("electra/", "model/transformer/")
+    # A summary by attention has it.
+    weights |= {each: np.zeros(8, "float32") for each in scopes if each.endswith("summary_bias")}
     return {name: each for name, each in weights.items() if name.startswith((*base, *scopes))}
 
 
@@ -128,6 +130,7 @@ def test_an_electra_that_was_tuned_here_stays_one(tmp_path, square, task, label,
         shutil.rmtree(base, ignore_errors=True)
 
 
+SUMMARY = "model/sequnece_summary/"
 XLNET = {
     "classification": ("classification", ("model/classification_", "model/sequnece_summary/")),
     "regression": ("regression", ("model/regression_", "model/sequnece_summary/")),
@@ -151,12 +154,20 @@ def test_an_xlnet_with_a_summary(tmp_path, output):
     assert all(np.array_equal(written[key], each) for key, each in tensors.items())
 
 
+def test_the_name_of_a_task_of_xlnet_is_in_small_letters(tmp_path):
+    tensors, _ = bring(tmp_path, "xlnet", *XLNET["regression"][1], name="STS-B")
+    export_model(tmp_path / "bundle", tmp_path / "out")
+    assert tensors.keys() <= originals.read(tmp_path / "out").keys()
+
+
 @pytest.mark.parametrize(
     ("family", "scopes", "left"),
     [
         ("electra", ("task_specific/squad/",), "task_specific/squad/"),
         ("electra", ("task_specific/mnli/", "task_specific/sts/"), "task_specific/"),
         ("xlnet", ("model/classification_",), "model/classification_sst-2/"),
+        ("xlnet", ("logits/",), "logits/dense/"),
+        ("xlnet", ("logits/", SUMMARY, f"{SUMMARY}summary_bias"), ("logits/dense/", SUMMARY)),
         ("xlnet", ("model/classification_", "model/regression_", "model/sequnece_summary/"), "model/"),
     ],
 )
