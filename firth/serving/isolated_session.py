@@ -175,14 +175,15 @@ def load_text_ops() -> None:
         _check()
 
 
-def _require_variables(directory: pathlib.Path) -> None:
+def _require_variables(directory: str) -> None:
     """Raises an error if a model has lost its variables: the library takes it for one that has none."""
     from tensorflow.core.protobuf import saved_model_pb2
 
-    index = directory / "variables" / "variables.index"
-    if index.exists():
+    index = os.path.join(directory, "variables", "variables.index")
+    if os.path.exists(index):
         return
-    read = saved_model_pb2.SavedModel.FromString((directory / "saved_model.pb").read_bytes())
+    with open(os.path.join(directory, "saved_model.pb"), "rb") as file:
+        read = saved_model_pb2.SavedModel.FromString(file.read())
     if any(node.op == "VarHandleOp" for meta in read.meta_graphs for node in meta.graph_def.node):
         raise SessionError(_NOT_FOUND, f"{index} is missing, and the model has variables")
 
@@ -208,7 +209,7 @@ class Session:
         rewriting = config.graph_options.rewrite_options
         rewriting.meta_optimizer_iterations = rewriter_config_pb2.RewriterConfig.ONE
         written = config.SerializeToString()
-        _require_variables(pathlib.Path(directory))
+        _require_variables(directory)
         options, meta_graph = library().TF_NewSessionOptions(), library().TF_NewBuffer()
         library().TF_SetConfig(options, written, len(written), _status())
         _check()

@@ -125,7 +125,10 @@ LOCAL = {
         "answers until they are written in order, to the artifact that storage has opened",
     ),
     "serving/isolated_check.py": ("open", "runs without firth, on a local copy"),
-    "serving/isolated_session.py": (".glob .rglob", "libraries of installed packages"),
+    "serving/isolated_session.py": (
+        ".glob .rglob open os.path.exists",
+        "libraries of installed packages, and a local copy of a model",
+    ),
     "serving/validation.py": ("tempfile.TemporaryDirectory", "what two processes tell each other"),
     "serving/warmup.py": ("os.makedirs tensorflow.io.TFRecordWriter", _WHOLE_FOLDER),
     "serving/server/announcements.py": (
