@@ -66,6 +66,7 @@ def export_model(
             "vocab_size": recipe.tokenizer.vocabulary_size,
         }
         notes += original.notes(recipe.model)
+        notes += _about_scope(original, recipe)
         if any(rule.ours.startswith("heads/dense/") for rule in rules):
             notes += _about_classes(recipe.goal)
         with storage.whole_folder(folder) as unfinished:
@@ -135,6 +136,17 @@ def _left_out(paths: Collection[str]) -> Iterator[str]:
         raise InteropError(f"no rule for {of_backbone[0]}")
     if paths:
         yield f"left out, since the original has no place for them: {first_of(sorted(paths))}"
+
+
+def _about_scope(original: Original, recipe: RunRecipe) -> Iterator[str]:
+    """Yields a note about the scope that has the name of the model."""
+    names = [name for rule in original.rules(recipe.model, recipe.goal) for name in rule.theirs]
+    # A name that depends on the model's is that of its task.
+    written = [original.written_name(each, recipe.name) for each in names]
+    of_models = (there for each, there in zip(names, written) if original.written_name(each, "") != there)
+    if name := next(of_models, None):
+        scope = "/".join(name.split("/")[:2])
+        yield f"name: the model's is that of the task in the names of the head's tensors, {scope}"
 
 
 def _about_classes(goal: Goal) -> Iterator[str]:

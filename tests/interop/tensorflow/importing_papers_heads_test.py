@@ -77,7 +77,9 @@ def test_an_electra_of_one_layer(tmp_path, task):
         np.testing.assert_allclose(found[real], expected[real], **CLOSE)
     else:
         np.testing.assert_allclose(found.reshape(expected.shape), expected, **CLOSE)
-    export_model(tmp_path / "bundle", tmp_path / "out")
+    notes = export_model(tmp_path / "bundle", tmp_path / "out").notes
+    # The tagger has one name, whatever the model's.
+    assert any(f"task_specific/{task}" in note for note in notes) is (kind != "tagging")
     written = originals.read(tmp_path / "out")
     assert written.keys() == tensors.keys()
     assert all(np.array_equal(each, tensors[key]) for key, each in written.items())
@@ -156,7 +158,8 @@ def test_an_xlnet_with_a_summary(tmp_path, output):
 
 def test_the_name_of_a_task_of_xlnet_is_in_small_letters(tmp_path):
     tensors, _ = bring(tmp_path, "xlnet", *XLNET["regression"][1], name="STS-B")
-    export_model(tmp_path / "bundle", tmp_path / "out")
+    written = export_model(tmp_path / "bundle", tmp_path / "out")
+    assert any(note.endswith("model/regression_sts-b") for note in written.notes)
     assert tensors.keys() <= originals.read(tmp_path / "out").keys()
 
 
