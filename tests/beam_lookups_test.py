@@ -11,6 +11,7 @@ from apache_beam.runners.worker.statecache import get_deep_size
 from apache_beam.transforms import core, userstate
 from apache_beam.typehints import decorators
 
+from firth.pipelines.beam_lookups import remembered_lookups
 from tests.beam_lookups import remember_by_code, remember_specs, remember_views
 from tests.lookups import remember_signatures
 
@@ -85,3 +86,15 @@ def test_pipelines_run_without_prism_with_the_sizes_of_values():
         PrismRunner().run_pipeline(beam.Pipeline(options=options), options)
     assert get_deep_size([b"a" * 1000]) > get_deep_size([b"a"]) + 990
     assert core.get_signature is decorators.get_signature
+
+
+def test_the_last_block_that_ends_puts_the_look_ups_back():
+    before = userstate.get_dofn_specs
+    first, second = remembered_lookups(), remembered_lookups()
+    first.__enter__()
+    remembered = userstate.get_dofn_specs
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert remembered is userstate.get_dofn_specs is not before
+    second.__exit__(None, None, None)
+    assert userstate.get_dofn_specs is before

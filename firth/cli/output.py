@@ -125,7 +125,8 @@ def _logged(name: str, expected: tuple[type[Exception], ...]) -> Iterator[None]:
 def packages_hidden(names: Sequence[str] = OF_RUNS) -> Iterator[None]:
     """Makes optional packages look absent while the block imports TensorFlow, Beam or TFX.
 
-    What is loaded already stays as it is, and after the block a package can be imported.
+    What is loaded already stays as it is. After the block a package can be imported, but modules that were
+    imported inside continue without it.
 
     Args:
         names: Names of the packages, or of modules in them.

@@ -55,7 +55,7 @@ def test_a_server_is_asked_and_ends_with_status_0_after_sigterm(made_once, tmp_p
             process.send_signal(signal.SIGTERM)
             _, errors = process.communicate()
         finally:
-            # It would be waited for without an end.
+            # Popen would wait for the server forever.
             process.kill()
     logged = [json.loads(each) for each in errors.splitlines() if each.startswith("{")]
     assert process.returncode == 0

@@ -1,6 +1,7 @@
 """Answers of a model's signatures on texts, for requests over HTTP."""
 
 import asyncio
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from firth.serving.signature_client import plain_rows
 
 # Texts of one request.
 MOST_TEXTS = 2_048
-_FEW_NUMBERS = 10_000
+_FEW_NUMBERS, _FEW_TEXTS = 10_000, 16
 
 
 def has(version: ModelVersion, *names: str) -> str:
@@ -68,7 +69,9 @@ async def answers(
             f"{parameter}: {len(texts)} texts; at least 1 and at most {MOST_TEXTS}", 400, parameter
         )
     try:
-        asked, tensors = version.client.request(name, texts, **others)
+        # Another thread wakes up later than few texts take, and many would keep other requests waiting.
+        request = functools.partial(version.client.request, name, texts, **others)
+        asked, tensors = request() if len(texts) <= _FEW_TEXTS else await run_in_threadpool(request)
         outputs = await computed(version, asked, {key: each.numpy() for key, each in tensors.items()})
         # Few numbers become plain sooner than another thread wakes up.
         is_small = sum(each.size for each in outputs.values()) <= _FEW_NUMBERS

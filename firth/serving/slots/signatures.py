@@ -27,7 +27,10 @@ from firth.serving.signature import Output, TensorSignature, check
 from firth.serving.slots.requests import BIASES, GREATEST_BIAS
 from firth.serving.slots.texts import TEXT_SIGNATURES, SlotTexts
 
-_LOST = "the slots lost their texts when a step failed; let each read its prompt again"
+_LOST = (
+    "the slots have no texts: a step failed, was cancelled or is still running; "
+    "ask one request after another, and let each slot read its prompt again"
+)
 Function = Callable[..., dict[str, tf.Tensor]]
 Bind = Callable[[Callable[..., Any]], Callable[..., Any]]
 

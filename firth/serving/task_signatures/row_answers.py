@@ -135,7 +135,7 @@ ROW_ANSWERS: dict[str, Callable[[Served, Mapping[str, tf.Tensor]], Tensors]] = {
 def answer_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
     """Returns the answers that scores are computed from, for the records of some rows.
 
-    Those of dialogues are next to the losses of their replies, and have the two texts of a schema alone.
+    Dialogues have only the two texts of a schema.
 
     Returns:
         record_keys: int64 [batch, max_documents].

@@ -89,7 +89,7 @@ def test_a_known_template_comes_in(tmp_path, name):
 
 
 @pytest.mark.parametrize("program", UNKNOWN)
-def test_another_one_is_told_and_does_no_harm(tmp_path, program):
+def test_another_one_is_named_and_does_no_harm(tmp_path, program):
     found = read(tmp_path, program)
     (note,) = found.notes
     assert found.template is None and note.startswith(f"The tokenizer's chat template {UNKNOWN[program]}")
