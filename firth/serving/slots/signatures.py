@@ -28,7 +28,7 @@ from firth.serving.slots.requests import BIASES, GREATEST_BIAS
 from firth.serving.slots.texts import TEXT_SIGNATURES, SlotTexts
 
 _LOST = (
-    "the slots have no texts: a step failed, was cancelled or is still running; "
+    "the slots lost their texts, since a step failed, was cancelled or is still running; "
     "ask one request after another, and let each slot read its prompt again"
 )
 Function = Callable[..., dict[str, tf.Tensor]]
