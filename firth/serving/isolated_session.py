@@ -135,12 +135,15 @@ def library() -> Any:
     folder = package_folder("tensorflow")
     found = sorted(folder.glob("libtensorflow_cc*"))
     if not found:
-        raise FileNotFoundError(f"{folder} has no libtensorflow_cc")
+        raise FileNotFoundError(
+            f"{folder} has no libtensorflow_cc; models are checked by that of TensorFlow's own wheels"
+        )
     made = ctypes.CDLL(str(found[0]), mode=ctypes.RTLD_LOCAL)
     for name, (result, arguments) in _FUNCTIONS.items():
         if (function := getattr(made, name, None)) is None:
             raise ImportError(
-                f"{found[0]} has no function {name}; models are checked by TensorFlow's own wheels"
+                f"TensorFlow {folder} has no C function {name}; models are checked by libtensorflow_cc of "
+                "TensorFlow's own wheels"
             )
         function.restype, function.argtypes = result, arguments
     return made
@@ -226,6 +229,8 @@ class Session:
 
     def run(self, name: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
         """Returns the outputs of a signature as arrays."""
+        # `firth.serving.slots.loaded` has the same sentence, and the same shape for a batch of nothing: this
+        # file can import nothing of firth.
         if name not in self.signatures:
             raise LookupError(f"the model has no signature {name}")
         signature = self.signatures[name]

@@ -164,8 +164,9 @@ class SlotSignatures(SlotTexts):
 
         Raises (when run):
             tf.errors.InvalidArgumentError: for a value that is not valid, naming the parameter; for an active
-                slot that has read no prompt, or whose mask lets no token come that may be written. After a
-                step that failed half way no slot holds a text until it has read a prompt again.
+                slot that has read no prompt, or whose mask lets no token come that may be written. While a
+                step is running, and after one that failed half way or was cancelled, no slot holds a text;
+                after the last two, a slot holds one again once it has read a prompt.
         """
         values = tuple(
             tf.where(active, each, tf.constant(parameter.default, parameter.dtype))
@@ -264,8 +265,8 @@ class KeptTensor(tf.saved_model.experimental.TrackableResource):
 class KeptTensors:
     """A nest of tensors that an exported model keeps between requests.
 
-    A request that changes them in place takes them, and assigns them at its end. If it fails between, they
-    are lost.
+    A request that changes them in place takes them, and assigns them at its end. If it fails or is cancelled
+    between, they are lost. Another request that comes meanwhile may find them lost too.
 
     Attributes:
         nest: Variables, in a nest.
@@ -279,7 +280,7 @@ class KeptTensors:
         self.variables = [*self._tensors, self._are_taken]
 
     def are_lost(self) -> tf.Tensor:
-        """Returns whether an earlier request took the values and failed, bool []."""
+        """Returns whether a request took the values and has not assigned them, bool []."""
         return self._are_taken.read()
 
     def restored(self) -> Any:
