@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
+from firth.recipes.base.errors import suggest
 from firth.serving.parameter import WITH_PARAMETERS, values_of
 from firth.tokenizers.graph.special_pieces import MASK
 
@@ -192,9 +193,8 @@ class SignatureClient(abc.ABC):
         if whole != name and reads:
             raise ValueError(f"ask the signature {whole}, with values of its parameters")
         if not reads:
-            raise ValueError(
-                f"{self.title} has no signature {name}; it has {', '.join(self._names) or 'none'}"
-            )
+            known = suggest(name, self._names) if self._names else "it has none"
+            raise ValueError(f"{self.title} has no signature {name}; {known}")
         choices, first, free = self._choices(name), self.first_input(name), self._left_out(name)
         given = {first, *others, *(["target"] if targets is not None else [])}
         if set(reads) != given | free:
