@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from firth.recipes.base.errors import suggest
 from firth.serving.parameter import WITH_PARAMETERS, values_of
 from firth.tokenizers.graph.special_pieces import MASK
 
@@ -193,7 +192,7 @@ class SignatureClient(abc.ABC):
         if whole != name and reads:
             raise ValueError(f"ask the signature {whole}, with values of its parameters")
         if not reads:
-            known = suggest(name, self._names) if self._names else "it has none"
+            known = _nearest(name, self._names) if self._names else "it has none"
             raise ValueError(f"{self.title} has no signature {name}; {known}")
         choices, first, free = self._choices(name), self.first_input(name), self._left_out(name)
         given = {first, *others, *(["target"] if targets is not None else [])}
@@ -204,11 +203,8 @@ class SignatureClient(abc.ABC):
         for each, known in choices.items():
             for said in others.get(each, ()):
                 if said and str(said) not in known:
-                    # `firth.recipes` takes long to load, and only this message needs a part of it.
-                    from firth.recipes.base.errors import suggest
-
                     raise ValueError(
-                        f"{self.title}: there is no {each} {said!r}; {suggest(str(said), known)}"
+                        f"{self.title}: there is no {each} {said!r}; {_nearest(str(said), known)}"
                     )
 
     def asked(self, name: str, texts: Sequence[Text]) -> str:
@@ -321,3 +317,10 @@ def plain(values: Any) -> Any:
     if isinstance(values, list):
         return [plain(each) for each in values]
     return values.decode("utf-8", "replace") if isinstance(values, bytes) else values
+
+
+def _nearest(given: str, known: Iterable[str]) -> str:
+    # `firth.recipes` takes long to load, and only messages need a part of it.
+    from firth.recipes.base.errors import suggest
+
+    return suggest(given, known)
