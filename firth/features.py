@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 
 # Bump when the row format changes, so that no run reads rows of another format.
-ROW_FORMAT = 4
+ROW_FORMAT = 5
 
 # Row fields on disk, in a tf.train.Example.
 EXAMPLE_ID = "example_id"
@@ -38,7 +38,7 @@ SPAN_STARTS = "span_starts"
 SPAN_ENDS = "span_ends"
 # In a row of dialogues: 1 on each token that is learned, 0 on tokens that are given.
 REPLY_TOKENS = "reply_tokens"
-# On disk alone: JSON of each record with values that scores need and no model reads.
+# On disk alone: JSON of each record with values that scores need, and with turns that replies are written to.
 RECORD_DETAILS = "record_details"
 # On disk alone: keys of the records that a corpus of the base was found to hold.
 FOUND_KEYS = "found_keys"

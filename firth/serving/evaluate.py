@@ -57,7 +57,8 @@ def evaluator(
         predictions = served.model(batch, training=False)
         sums = example_sums(predictions)
         if written:
-            sums |= answer_rows(served, rows)
+            details = tf.io.parse_example(examples, {names.RECORD_DETAILS: tf.io.RaggedFeature(tf.string)})
+            sums |= answer_rows(served, {**rows, **details})
         if unigram is None or token_bytes is None:
             return sums
         main = predictions[goal.main_loss]

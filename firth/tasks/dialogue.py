@@ -1,5 +1,6 @@
 """Dialogues, of which the replies are learned."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,8 @@ TOO_LONG = "too_long"
 
 class DialogueTask(ServedAnswers):
     """Dialogues to rows, and rows to Features; see `firth.recipes.tasks.dialogue.Dialogue`."""
+
+    written_output = "reply"
 
     def __init__(self, config: Dialogue, sequences: Sequences, tokenizer: Any) -> None:
         self._config, self._sequences, self._tokenizer = config, sequences, tokenizer
@@ -66,7 +69,14 @@ class DialogueTask(ServedAnswers):
             cut=full - len(ids),
             id=record.id,
             rejected="" if learned.any() else TOO_LONG,
+            details=self._asked(record),
         )
+
+    def _asked(self, record: LabelledRecord) -> str:
+        """Returns the turns before the last reply as JSON, where a schema needs it to be written."""
+        if self._config.text_schema is None:
+            return ""
+        return json.dumps(_messages(record)[:-1], ensure_ascii=False)
 
     def _learned(self, made: EncodedDialogue) -> npt.NDArray[np.bool_]:
         """Returns which tokens are learned: of all replies, or of the last."""

@@ -160,22 +160,50 @@ def test_rows_are_evaluated_by_the_loss_on_replies_and_by_the_pieces_of_each():
     assert "record_predictions" not in of_loss_alone
 
 
+def likely_to_end(made: Served) -> Served:
+    """Returns the model after the piece that ends a reply has become the likeliest one in many places."""
+    rows = made.recipe.tokenizer.vocabulary_size
+    (table,) = [
+        each for each in made.model.trainable_variables if each.shape[0] == rows and "token" in each.path
+    ]
+    weights = table.numpy()
+    weights[Chat(made.tokenizer).end_id] *= 3.0
+    table.assign(weights)
+    return made
+
+
 @eagerly()
 def test_the_last_reply_of_each_dialogue_is_written_freely_and_under_a_schema():
-    """Of random weights: as `reply_turns` writes it, in a row that two dialogues share."""
+    """Of random weights: as `reply_turns` writes it, of dialogues that fill their row or are longer too."""
     tokenizer = bytes_tokenizer(chat_template=TEMPLATES["plain"])
     # A mapping has no hash to keep the model by.
     plain = served.__wrapped__(length=110, scores=(), schema=SCHEMA, reply_tokens=8).recipe
-    made = with_tokenizer(plain, tokenizer)
-    packed = rows_of(made, SHORT, LONG).rows
-    found, records = scored_rows(made, packed)
-    assert len(packed) == 1
-    turns, system = tf.constant([["the cat", "", ""], ["the cat", "sat", "a word"]]), tf.constant(["", "a"])
-    asked = text_signatures(made.recipe)["reply_turns"].function(made, turns, system)
-    ended = np.where(asked["is_finished"], asked["reply"], b"")
-    by_id = {each.id: each.prediction.encode() for each in records.complete}
-    assert [by_id[str(key_of(each.id))] for each in (SHORT, LONG)] == ended.tolist()
-    assert [json.loads(each.prediction).keys() for each in records.constrained] == [{"a"}] * 2
+    made = likely_to_end(with_tokenizer(plain, tokenizer))
+    turns = (
+        ("the cat", "sat on mat"),
+        ("the cat", "sat", "a word", "you know"),
+        ("the cat", "sat", "a word", "it sat on", "you know? 1234567890123", "I"),
+        ("the cat", "sat on mat") * 4,
+    )
+    records = [
+        LabelledRecord(
+            f"r{number}", {"messages": ("a", *each)}, ("system", *SPEAKERS[1:3] * (len(each) // 2)), "f", 1
+        )
+        for number, each in enumerate(turns)
+    ]
+    packed = rows_of(made, *records).rows
+    assert [len(row.chunks) for row in packed] == [2, 1, 1]
+    found, by_schema = scored_rows(made, packed)
+    messages = tf.ragged.constant([each[:-1] for each in turns]).to_tensor("")
+    asked = text_signatures(made.recipe)["reply_turns"].function(made, messages, tf.constant(["a"] * 4))
+    # The third one fits its row, which leaves no room for a reply.
+    assert asked["truncated"].numpy().tolist() == [False, False, True, True]
+    assert [asked[f"tokens_{each}"].numpy()[2] for each in ("given", "read")] == [103, 77]
+    ended = np.where(asked["is_finished"], asked["reply"], b"").tolist()
+    assert ended[2]
+    by_id = {each.id: each.prediction.encode() for each in by_schema.complete}
+    assert [by_id[str(key_of(each.id))] for each in records] == ended
+    assert [json.loads(each.prediction).keys() for each in by_schema.constrained] == [{"a"}] * 4
     assert (found["schema_valid"], found["schema_valid_constrained"]) == (0.0, 1.0)
 
 

@@ -5,14 +5,13 @@ import functools
 import tensorflow as tf
 
 from firth import features as names
-from firth.generation import Prompts, reader_of
 from firth.serving.evaluate import bytes_of_tokens, in_chunks
 from firth.serving.score import ANSWER as SCORE_ANSWER
 from firth.serving.served_model import Served
 from firth.serving.signature import Output, Reading, Signature, reading, written_answer, written_outputs
-from firth.serving.task_signatures.text_answers import write_likeliest
+from firth.serving.task_signatures.text_answers import asked_turns, write_replies
 from firth.tokenizers.chat import Chat, UserPrompts
-from firth.tokenizers.dialogue_prompts import dialogue_prompts, read_dialogues
+from firth.tokenizers.dialogue_prompts import read_dialogues
 
 OUTPUTS = written_outputs(
     "reply",
@@ -44,8 +43,8 @@ def reply(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     Args:
         text: What the user says, string [batch]. Special pieces in it are ordinary text.
     """
-    chat = Chat(served.tokenizer)
-    return _written(served, chat, chat.prompts(text, _room(served)))
+    room = served.task.prompt_places(served.recipe.sequences)
+    return _written(served, Chat(served.tokenizer).prompts(text, room))
 
 
 def reply_turns(served: Served, messages: tf.Tensor, system: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -56,21 +55,14 @@ def reply_turns(served: Served, messages: tf.Tensor, system: tf.Tensor) -> dict[
             last one.
         system: Instructions for each whole dialogue, string [batch]; empty for none.
     """
-    chat, turns = Chat(served.tokenizer), tf.RaggedTensor.from_tensor(messages, padding="")
-    return _written(served, chat, dialogue_prompts(chat, turns, system, _room(served)))
+    turns = tf.RaggedTensor.from_tensor(messages, padding="")
+    return _written(served, asked_turns(served, turns, system))
 
 
-def _room(served: Served) -> int:
-    return served.task.prompt_places(served.recipe.sequences)
-
-
-def _written(served: Served, chat: Chat, asked: UserPrompts) -> dict[str, tf.Tensor]:
-    prompts = Prompts.of(asked.ids, served.tokenizer.pad_id)
-    reader = reader_of(served.model, served.tokenizer, ())
-    written = write_likeliest(served, reader, prompts, chat.end_id, served.task.reply_tokens)
-    replies = served.tokenizer.detokenize(written.ids)
+def _written(served: Served, asked: UserPrompts) -> dict[str, tf.Tensor]:
+    replies, written = write_replies(served, asked.ids)
     return {
-        "reply": tf.strings.strip(replies) if chat.template.assistant.trims else replies,
+        "reply": replies,
         "log_probability": written.log_probability,
         "is_finished": written.is_finished,
         **Reading(asked.ids.row_lengths(), asked.given).outputs,

@@ -8,16 +8,16 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.constraints.validity import read_schema
-from firth.generation import Prompts, reader_of
 from firth.serving.served_model import Served
 from firth.serving.task_signatures.text_answers import (
     WrittenTexts,
     add_frame,
+    asked_turns,
     label_log_probabilities,
     write,
-    write_likeliest,
+    write_replies,
 )
-from firth.tokenizers.chat import Chat
+from firth.tokenizers.dialogue_prompts import turns_of_json
 
 Tensors = dict[str, tf.Tensor]
 
@@ -89,53 +89,41 @@ def _of_inputs(
     }
 
 
-def _replies_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
-    """Returns the last reply of each dialogue, written freely and under the schema; nothing without one."""
+def _replies_of_rows(served: Served, rows: Mapping[str, Any]) -> Tensors:
+    """Returns the last reply of each dialogue, written freely and under the schema; nothing without one.
+
+    The model reads the turns before it as the signature `reply_turns` does. A row may leave less room.
+    """
     schema = read_schema(served.task.text_schema)
     if schema is None:
         return {}
-    chat, real = Chat(served.tokenizer), rows[names.CHUNK_LENGTHS] > 0
-    asked, reader = _asked_of_rows(rows), reader_of(served.model, served.tokenizer, ())
-    prompts = Prompts.of(asked, served.tokenizer.pad_id)
-    # A row may have less room than a reply that is asked for, and no model reads more than a row.
-    most = tf.minimum(served.task.reply_tokens, served.recipe.sequences.length - prompts.lengths)
-
-    def texts(schema: Any) -> tf.Tensor:
-        written = write_likeliest(served, reader, prompts, chat.end_id, most, schema)
-        replies = served.tokenizer.detokenize(written.ids)
-        return _complete(tf.strings.strip(replies) if chat.template.assistant.trims else replies, written)
-
-    own = {names.RECORD_COMPLETE_TEXTS: texts(None), names.RECORD_CONSTRAINED_TEXTS: texts(schema)}
-    return _in_places(real, own)
-
-
-def _asked_of_rows(rows: Mapping[str, tf.Tensor]) -> tf.RaggedTensor:
-    """Returns the pieces of each dialogue before its last reply, ragged int32 [dialogues, (pieces)]."""
-    lengths = rows[names.CHUNK_LENGTHS]
-    inside = tf.sequence_mask(tf.reduce_sum(lengths, axis=1), tf.shape(rows[names.RAW_TOKENS])[1])
-    own = tf.boolean_mask(lengths, lengths > 0)
-    tokens, is_learned = (
-        tf.RaggedTensor.from_row_lengths(tf.boolean_mask(rows[name], inside), own).to_tensor()
-        for name in (names.RAW_TOKENS, names.REPLY_TOKENS)
-    )
-    places = tf.range(tf.shape(tokens)[1])[tf.newaxis]
-    last = tf.reduce_max(tf.where(is_learned > 0, places, -1), axis=1, keepdims=True)
-    given = tf.where((is_learned == 0) & (places < last), places + 1, 0)
-    return tf.RaggedTensor.from_tensor(tokens, tf.reduce_max(given, axis=1))
+    turns, real = turns_of_json(rows[names.RECORD_DETAILS].flat_values), rows[names.CHUNK_LENGTHS] > 0
+    asked = asked_turns(served, turns.messages, turns.system)
+    own = {
+        names.RECORD_COMPLETE_TEXTS: _complete(*write_replies(served, asked.ids)),
+        names.RECORD_CONSTRAINED_TEXTS: _complete(*write_replies(served, asked.ids, schema)),
+    }
+    # A row of a warm-up request has no turns.
+    has_turns = rows[names.RECORD_DETAILS].row_lengths() > 0
+    return _in_places(real & has_turns[:, tf.newaxis], own)
 
 
 # From rows to what scores read of each record, [batch, max_documents, ...], by a task's `answered_by`.
-ROW_ANSWERS: dict[str, Callable[[Served, Mapping[str, tf.Tensor]], Tensors]] = {
+ROW_ANSWERS: dict[str, Callable[[Served, Mapping[str, Any]], Tensors]] = {
     "writing": functools.partial(_of_inputs, _written_of_rows),
     "label_words": functools.partial(_of_inputs, _label_words_of_rows),
     "replies": _replies_of_rows,
 }
 
 
-def answer_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
+def answer_rows(served: Served, rows: Mapping[str, Any]) -> Tensors:
     """Returns the answers that scores are computed from, for the records of some rows.
 
     Dialogues have only the two texts of a schema.
+
+    Args:
+        rows: Fields of the rows, [batch, ...], and the details of their records, ragged string [batch,
+            (records)].
 
     Returns:
         record_keys: int64 [batch, max_documents].

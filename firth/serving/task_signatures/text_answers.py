@@ -17,6 +17,8 @@ from firth.serving.encoding import repeat_ids
 from firth.serving.served_model import Served
 from firth.serving.signature import Reading
 from firth.tasks.text_to_text import input_pieces
+from firth.tokenizers.chat import Chat, UserPrompts
+from firth.tokenizers.dialogue_prompts import dialogue_prompts
 
 
 class WritingInputs(NamedTuple):
@@ -104,13 +106,13 @@ def write_likeliest(
     reader: TokenReader,
     prompts: Prompts,
     end: int,
-    most: int | tf.Tensor,
+    most: int,
     schema: Any = None,
 ) -> WrittenTexts:
     """Returns the continuations of prompts, the likeliest token at each place.
 
     Args:
-        most: Most tokens of each, the end included: an int, or int32 [batch].
+        most: Most tokens of each, the end included.
         schema: JSON Schema that the texts are valid by; None for free texts.
     """
     may_write = served.proposable()
@@ -119,14 +121,40 @@ def write_likeliest(
     if schema is not None:
         tokens = TokenBytes.of(served.tokenizer, may_write, end)
         writer = AutomatonWriter(writer, schema_automaton(schema, tokens))
-    each = tf.zeros_like(prompts.lengths) + most
-    room = most if isinstance(most, int) else tf.maximum(tf.reduce_max(most), 1)
-    controls = neutral_controls(tf.shape(prompts.lengths)[0], 0)._replace(most=each)
-    writing, _ = writer.start(prompts, controls, room)
-    found = writer.texts(writer.go_on(writing, controls, room))
+    controls = neutral_controls(tf.shape(prompts.lengths)[0], 0)
+    controls = controls._replace(most=tf.zeros_like(prompts.lengths) + most)
+    writing, _ = writer.start(prompts, controls, most)
+    found = writer.texts(writer.go_on(writing, controls, most))
     is_finished = found.ended == AT_END
     ids = tf.RaggedTensor.from_tensor(found.ids, lengths=found.count - tf.cast(is_finished, tf.int32))
     return WrittenTexts(ids, tf.reduce_sum(found.log_probabilities, axis=1), is_finished)
+
+
+def asked_turns(served: Served, messages: tf.RaggedTensor, system: tf.Tensor) -> UserPrompts:
+    """Returns dialogues as the model reads them before it replies to the last turn of each.
+
+    Args:
+        messages: Texts of the turns of the user and of replies in turn, ragged string [batch, (turns)].
+        system: Instructions for each whole dialogue, string [batch]; empty for none.
+    """
+    room = served.task.prompt_places(served.recipe.sequences)
+    return dialogue_prompts(Chat(served.tokenizer), messages, system, room)
+
+
+def write_replies(
+    served: Served, asked: tf.RaggedTensor, schema: Any = None
+) -> tuple[tf.Tensor, WrittenTexts]:
+    """Returns the reply to each dialogue, string [batch], and its tokens, the likeliest at each place.
+
+    Args:
+        asked: Dialogues as the model reads them, ragged int32 [batch, (tokens)].
+        schema: JSON Schema that the replies are valid by; None for free ones.
+    """
+    chat, reader = Chat(served.tokenizer), reader_of(served.model, served.tokenizer, ())
+    prompts = Prompts.of(asked, served.tokenizer.pad_id)
+    written = write_likeliest(served, reader, prompts, chat.end_id, served.task.reply_tokens, schema)
+    replies = served.tokenizer.detokenize(written.ids)
+    return tf.strings.strip(replies) if chat.template.assistant.trims else replies, written
 
 
 def _reader(served: Served) -> TokenReader:
