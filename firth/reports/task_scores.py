@@ -157,16 +157,22 @@ def served_line(found: Mapping[str, Any] | None) -> str:
     >>> found = {"score": "entity_f1", "signature": "tag_words", "served": 0.8125, "scored": 0.8125}
     >>> served_line({**found, "records": 1000, "of": 3250, "cut": 0})
     'as served: entity_f1: 0.812500 by tag_words, 0.812500 by rows, of 1,000 of 3,250 held-out records'
+    >>> served_line({"score": "", "unchecked": {"schema_valid_constrained": "no signature writes so"}})
+    'as served: not scored; schema_valid_constrained is not compared: no signature writes so'
     """
-    if found is None:
-        return "as served: not scored"
+    # An older run's report has none.
+    left_out = "".join(
+        f"; {name} is not compared: {reason}" for name, reason in (found or {}).get("unchecked", {}).items()
+    )
+    if not found or not found["score"]:
+        return f"as served: not scored{left_out}"
     score, values = found["score"], (found["served"], found["scored"])
     of = f" of {found['of']:,}" if found["of"] > found["records"] else ""
     cut = f"; {found['cut']:,} that rows hold a part of are read whole" if found["cut"] else ""
     served, scored = ("no number" if each is None else f"{each:.6f}" for each in values)
     return (
         f"as served: {score}: {served} by {found['signature']}, {scored} by rows, of "
-        f"{found['records']:,}{of} held-out records{cut}"
+        f"{found['records']:,}{of} held-out records{cut}{left_out}"
     )
 
 

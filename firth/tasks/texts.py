@@ -32,7 +32,13 @@ _TEXTS_BY_SCHEMA = {"complete": names.RECORD_COMPLETE_TEXTS, "constrained": name
 
 
 class ServedAnswers:
-    """Base of tasks: turns answers of the task's signature into the inputs of scores."""
+    """Base of tasks: turns answers of the task's signature into the inputs of scores.
+
+    Attributes:
+        written_output: Output of the signature `written_by` that is a written text.
+    """
+
+    written_output = "generated"
 
     @classmethod
     def asked_texts(cls, record: LabelledRecord, roles: Sequence[str]) -> tuple[Any, ...]:

@@ -60,6 +60,7 @@ class Dialogue(SchemaScored):
     """No record needs a label: those without a column of replies have them among their messages."""
     texts: ClassVar[int] = 1
     scored_by: ClassVar[str] = "score_replies"
+    written_by: ClassVar[str] = "reply_turns"
 
     kind: Literal["dialogue"] = "dialogue"
     template: TemplateName | ChatTemplate | None = None

@@ -149,6 +149,11 @@ class Task(Goal):
         """The served signature that its headline score is computed with: that of its answers."""
         return self.signature
 
+    @property
+    def written_by(self) -> str:
+        """The served signature that writes the texts which are scored without right ones: of its answers."""
+        return self.signature
+
     def in_order(self, labels: Iterable[str]) -> tuple[str, ...]:
         """Returns the names of the classes that data have in the order of their numbers."""
         return tuple(sorted(labels))

@@ -18,7 +18,7 @@ from firth.scores.score_table import CONSTRAINED, PROBABILITIES, SCORED_ANSWERS,
 from firth.serving.client import Client
 from firth.tasks import TASKS
 from firth.tasks.readers.records import LabelledRecord
-from firth.tasks.texts import key_of
+from firth.tasks.texts import key_of, texts_by_schema
 
 MOST_RECORDS = 1000
 # Largest difference of the two values, of a score between 0 and 1: sums of floats have another order.
@@ -27,6 +27,11 @@ TOLERANCE = 1e-6
 _FEW_BITS = 1e-3
 _BATCH = 32
 _SHOWN = 5
+# Scores that no signature's answers to single records have, by their inputs, with the reason.
+_UNCHECKED = {
+    SCORED_ANSWERS: "its threshold is chosen for all records of a split",
+    CONSTRAINED: "no signature writes under task.schema",
+}
 
 Rows = Callable[[], Iterable[bytes]]
 Records = Callable[[], Iterable[tuple[LabelledRecord, str]]]
@@ -53,23 +58,50 @@ class _Asking(NamedTuple):
         """The class of the task."""
         return TASKS[self.task.kind]
 
+    @property
+    def is_written(self) -> bool:
+        """True if the score is of texts, whatever is right."""
+        return score_of(self.score).inputs is WRITTEN
+
+    @property
+    def signature(self) -> str:
+        """The signature that answers the records."""
+        return str(self.task.written_by if self.is_written else self.task.scored_by)
+
+    def answer(self, outputs: Sequence[Mapping[str, Any]], source: str) -> tuple[Any, npt.NDArray[Any]]:
+        """Returns an answer of the signature as scores take it, and the numbers that it follows from."""
+        if self.is_written:
+            # A text that the length cut may be a valid one all the same, such as a number.
+            text = outputs[0][self.kind.written_output] if outputs[0]["is_finished"] else ""
+            return text, np.zeros([0])
+        numbers = self.kind.served_numbers(self.task, outputs)
+        if score_of(self.score).inputs is PROBABILITIES:
+            return numbers.tolist(), numbers
+        return self.kind.served_answer(self.task, outputs, source), numbers
+
 
 def served_score(client: Client, records: Records, rows: Rows, near: float) -> dict[str, Any] | None:
     """Returns the headline score of an exported model twice: by its task's own signature, and by rows.
 
     Both are of the same records, `MOST_RECORDS` of the split at most, drawn by the recipe's seed. An answer
     that follows from numbers as near to those of the rows as `near` counts as the answer of the rows.
+
+    A score that no signature's answers have is left out, and the next one is the headline: `unchecked` has
+    the reason by its name. Texts that ended under the schema of a task must be valid by it.
     """
     described = client.description
     stated = described["recipe"].get("task")
     task: Any = None if stated is None else task_from_json(json.dumps(stated))
-    score = "" if task is None else _headline(task)
-    if not score or task.scored_by not in described["signatures"] or not described["evaluation_sums"]:
+    score, unchecked = _headline(() if task is None else task.score_names)
+    asking = _Asking(client, task, score, near)
+    if not score:
+        return {"score": "", "unchecked": unchecked, "reason": ""} if unchecked else None
+    if asking.signature not in described["signatures"] or not described["evaluation_sums"]:
         return None
-    asking, source = _Asking(client, task, score, near), score.rpartition(".")[0]
+    source = score.rpartition(".")[0]
     all_ids = {id for row in map(_fields, rows()) if source in ("", _source(row)) for id in _ids(row)}
     drawn = sorted(all_ids, key=lambda id: _place(described["recipe"]["seed"], id))[:MOST_RECORDS]
-    scored = _scored(asking, rows, set(drawn))
+    scored, constrained = _scored(asking, rows, set(drawn))
     served, cut = _served(asking, records, scored)
     if not served:
         return None
@@ -77,17 +109,20 @@ def served_score(client: Client, records: Records, rows: Rows, near: float) -> d
     by_rows, _ = _value(asking, [scored[id].example for id in served])
     found = {
         "score": score,
-        "signature": task.scored_by,
+        "signature": asking.signature,
         "served": by_signature,
         "scored": by_rows,
         "records": len(served),
         "of": len(all_ids),
         "cut": cut,
+        "unchecked": unchecked,
     }
     different = [
         each.name for id, each in served.items() if each.example.prediction != scored[id].example.prediction
     ]
-    return {**found, "different": different[:_SHOWN], "reason": _reason(asking, found, different, problem)}
+    invalid = [served[each.id].name for each in _invalid(task, constrained) if each.id in served]
+    reason = _reason(asking, found, different, problem) or _reason_of_invalid(invalid)
+    return {**found, "different": different[:_SHOWN], "reason": reason}
 
 
 class _Served(NamedTuple):
@@ -97,12 +132,14 @@ class _Served(NamedTuple):
     name: str
 
 
-def _headline(task: Any) -> str:
-    """Returns the first score of a task's answers; empty for none."""
-    # The score of an answer is of one window, and a threshold on it is chosen for all records of a split. A
-    # signature that scores given replies writes none.
-    others = (SCORED_ANSWERS,) if task.scored_by == task.signature else (SCORED_ANSWERS, WRITTEN, CONSTRAINED)
-    return next((name for name in task.score_names if score_of(name).inputs not in others), "")
+def _headline(scores: Iterable[str]) -> tuple[str, dict[str, str]]:
+    """Returns the first score of a signature's answers, empty for none, and why those before it are not."""
+    unchecked: dict[str, str] = {}
+    for name in scores:
+        if (reason := _UNCHECKED.get(score_of(name).inputs)) is None:
+            return name, unchecked
+        unchecked[name] = reason
+    return "", unchecked
 
 
 def _place(seed: int, id: str) -> bytes:
@@ -127,10 +164,10 @@ def _ids(fields: Any) -> set[str]:
     return of_windows or {str(key) for key in fields[names.DOCUMENT_KEYS].int64_list.value}
 
 
-def _scored(asking: _Asking, rows: Rows, drawn: set[str]) -> dict[str, _Scored]:
-    """Returns the answers of rows to the records that are drawn, by their keys."""
+def _scored(asking: _Asking, rows: Rows, drawn: set[str]) -> tuple[dict[str, _Scored], list[Collected]]:
+    """Returns the answers of rows to the records that are drawn, by their keys, and texts under a schema."""
     asked = (row for row in rows() if not drawn.isdisjoint(_ids(_fields(row))))
-    examples: list[Collected] = []
+    examples, constrained = list[Collected](), list[Collected]()
     numbers: dict[str, npt.NDArray[Any]] = {}
     tokens: dict[str, int] = {}
     for batch in _batches(asked):
@@ -144,20 +181,23 @@ def _scored(asking: _Asking, rows: Rows, drawn: set[str]) -> dict[str, _Scored]:
                 numbers[key] = np.ravel(own[names.RECORD_PREDICTIONS][number])
                 if names.RECORD_LENGTHS in own:
                     tokens[key] = int(own[names.RECORD_LENGTHS][number])
-            examples += _collected(asking, own, _source(fields))
+            collected: list[Collected] = asking.kind.collected(asking.task, own, _source(fields))
+            by_schema = texts_by_schema(collected, own)
+            constrained += by_schema.get("constrained", [])
+            examples += by_schema["complete"] if asking.is_written else _with_shares(asking, collected, own)
     if join := getattr(asking.kind, "joined", None):
         examples, tokens = join(asking.task, examples, whole=False)["examples"], {}
     nothing = np.zeros([0])
-    return {
+    found = {
         each.id: _Scored(each, numbers.get(each.id, nothing), tokens.get(each.id))
         for each in examples
         if each.id in drawn
     }
+    return found, constrained
 
 
-def _collected(asking: _Asking, outputs: Mapping[str, Any], source: str) -> list[Collected]:
-    """Returns the records of a row as the score takes them."""
-    found: list[Collected] = asking.kind.collected(asking.task, outputs, source)
+def _with_shares(asking: _Asking, found: list[Collected], outputs: Mapping[str, Any]) -> list[Collected]:
+    """Returns the records of a row as the score takes them: some take the probabilities of all classes."""
     if score_of(asking.score).inputs is not PROBABILITIES:
         return found
     places = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
@@ -184,10 +224,7 @@ def _served(
             if not asking.kind.is_read_alike(outputs, of_rows.tokens):
                 cut += 1
                 continue
-            numbers = asking.kind.served_numbers(asking.task, outputs)
-            made = asking.kind.served_answer(asking.task, outputs, source)
-            if score_of(asking.score).inputs is PROBABILITIES:
-                made = numbers.tolist()
+            made, numbers = asking.answer(outputs, source)
             size = len(numbers)
             if size and np.allclose(numbers, of_rows.numbers[:size], rtol=asking.near, atol=asking.near):
                 made = of_rows.example.prediction
@@ -199,7 +236,7 @@ def _served(
 
 def _answers(asking: _Asking, batch: Sequence[tuple[LabelledRecord, str]]) -> Iterator[list[dict[str, Any]]]:
     """Yields the outputs of the signature for each record, one for each text where it reads texts alone."""
-    client, name = asking.client, asking.task.scored_by
+    client, name = asking.client, asking.signature
     described = client.description["signatures"][name]
     # An input that takes names says of which task a record is.
     named = {each: [source for _, source in batch] for each in described.get("choices", {})}
@@ -220,6 +257,26 @@ def _value(asking: _Asking, examples: Sequence[Collected]) -> tuple[float | None
     except ValueError as error:
         return None, str(error)
     return (float(found) if math.isfinite(found) else None), ""
+
+
+def _invalid(task: Any, constrained: Sequence[Collected]) -> list[Collected]:
+    """Returns the texts that ended under the schema of their task, and that are not valid by it."""
+    found = []
+    for name in task.score_names:
+        (source, _, _), score, options = name.rpartition("."), score_of(name), task.score_options(name)
+        if score.inputs is CONSTRAINED and score.of_one is not None:
+            ended = [each for each in constrained if each.prediction and source in ("", each.source)]
+            found += [each for each in ended if not score.of_one("", each.prediction, **options)]
+    return found
+
+
+def _reason_of_invalid(invalid: Sequence[str]) -> str:
+    if not invalid:
+        return ""
+    return (
+        f"texts that ended under task.schema are not valid by it: {len(invalid):,}, "
+        f"those to {', '.join(map(repr, invalid[:_SHOWN]))} first"
+    )
 
 
 def _reason(asking: _Asking, found: Mapping[str, Any], different: Sequence[str], problem: str) -> str:

@@ -23,6 +23,7 @@ from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.recipes.tokenizers.chat_template import TEMPLATES
 from firth.recipes.training.evaluation import TaskEvaluation
+from firth.reports.task_scores import served_line
 from firth.serving import Client
 from firth.serving.evaluate import evaluator
 from firth.serving.served_model import Served
@@ -40,6 +41,8 @@ from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.chat import Chat
 from tests.exported_model import RECIPE, VOCABULARY
 from tests.generation.cases import eagerly
+from tests.tasks.dialogue_test import likely_to_end
+from tests.tasks.text_to_text_test import bytes_tokenizer, with_tokenizer
 from tests.tasks.texts_test import recipe_of
 
 TEXTS = [
@@ -257,6 +260,75 @@ def test_the_probability_of_replies_by_the_signature_is_that_by_rows(model, leng
     assert 0.0 < found["served"] == pytest.approx(found["scored"], abs=TOLERANCE)
     assert (found["score"], found["signature"]) == ("reply_probability", "score_replies")
     assert found["records"] == found["of"] > 5
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"enum": [1, 2]}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+
+
+def of_bytes(task, **more) -> Served:
+    """A model of random weights whose pieces can write JSON."""
+    return with_tokenizer(served_of(task, **more).recipe, bytes_tokenizer(chat_template=TEMPLATES["plain"]))
+
+
+@pytest.mark.parametrize("scores", [(), ("schema_valid_constrained",)])
+def test_replies_that_are_scored_by_a_schema_are_those_that_are_served(scores):
+    """Of rows of 128 bytes, which leave some no room for a reply and others a part of their turns."""
+    made = load_recipe("gpt_1_tiny", ["model.layers=1", "model.width=16"]).model
+    task = Dialogue(reply_tokens=16, template="plain", scores=scores, schema=SCHEMA)
+    served = likely_to_end(of_bytes(task, model=made, length=128))
+    found = scored(served, list(dialogues_of([each for each in TEXTS if len(each.encode()) < 45])))
+    assert (found["score"], found["signature"]) == ("schema_valid", "reply_turns")
+    assert (found["reason"], found["different"], found["served"]) == ("", [], 0.0)
+    assert found["records"] == found["of"] > 3
+    assert found["unchecked"] == dict.fromkeys(scores, "no signature writes under task.schema")
+
+
+class Rewritten(InMemory):
+    """A model whose outputs of rows are other ones."""
+
+    def __init__(self, served, **others):
+        super().__init__(served)
+        self._others = others
+
+    def evaluate(self, rows):
+        found = super().evaluate(rows)
+        return {**found, **{name: np.full_like(found[name], text) for name, text in self._others.items()}}
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ({}, ""),
+        # It is valid where it is whole.
+        ({names.RECORD_TEXTS: b'{"a":1}'}, ""),
+        ({names.RECORD_COMPLETE_TEXTS: b'{"a":1}'}, "schema_valid"),
+        ({names.RECORD_CONSTRAINED_TEXTS: b'{"a":3}'}, "not valid by it: 3, those to 'r"),
+        ({names.RECORD_CONSTRAINED_TEXTS: b""}, ""),
+    ],
+)
+def test_texts_by_a_schema_are_checked_whole_and_those_written_under_it_by_themselves(
+    others, said, monkeypatch
+):
+    monkeypatch.setattr(
+        "tests.serving.task_signatures.served_score_test.InMemory", lambda served: Rewritten(served, **others)
+    )
+    task = TextToText(scores=("schema_valid_constrained", "schema_valid", "rouge_l"), schema=SCHEMA)
+    found = scored(of_bytes(task, model=T5, length=32), records_of(task)[:3])
+    assert (found["score"], found["signature"]) == ("schema_valid", "generate")
+    assert list(found["unchecked"]) == ["schema_valid_constrained"] and found["served"] == 0.0
+    assert said in found["reason"] and bool(said) == bool(found["reason"])
+
+
+def test_a_task_without_a_score_of_single_answers_says_so():
+    task = SpanAnswering(unanswerable=True, scores=("squad_f1_held_out",), stride=8)
+    found = scored(served_of(task), records_of(task)[:2])
+    assert found["unchecked"].keys() == {"squad_f1_held_out"} and not found["reason"]
+    assert served_line(found).startswith("as served: not scored; squad_f1_held_out is not compared: ")
 
 
 def test_a_turn_of_a_dialogue_is_read_as_it_was_learned():
