@@ -7,9 +7,12 @@ import platform
 import sys
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 from tests.lookups import (
+    delay_grammars_of_uris,
     remember_arguments_of_layers,
+    remember_distributions,
     remember_protocols,
     remember_tracebacks,
 )
@@ -51,8 +54,22 @@ if importlib.util.find_spec("tensorflow_io") is None:
 def pytest_sessionstart():
     """Stops the collector of cycles while modules are imported: what is made then stays to the end."""
     gc.disable()
+    remember_distributions()
+    delay_grammars_of_uris()
     # Files of tests need not outlive the machine, and waiting for the disk takes longer than writing them.
     os.fsync = lambda descriptor: None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path):
+    """Leaves out the collector of doctests of files without any, which would import and search them.
+
+    `tests/lazy_test.py` imports each module of firth.
+    """
+    found = yield
+    if file_path.suffix == ".py" and b">>>" not in file_path.read_bytes():
+        return [each for each in found if not isinstance(each, DoctestModule)]
+    return found
 
 
 def pytest_make_parametrize_id(val):
@@ -90,14 +107,15 @@ MEMORY = WorkerMemory()
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item, nextitem):
     """Gives memory back: what a file has made after its last test, and what is unreachable after any."""
-    if nextitem is None or nextitem.path != item.path:
+    ends_file = nextitem is None or nextitem.path != item.path
+    if ends_file:
         if isinstance(item, pytest.Function):
             forget_results(item.module)
         if nextitem is None or folder_of(nextitem) != folder_of(item):
             for module in helpers():
                 forget_results(module)
             forget_custom_gradients()
-    MEMORY.give_back()
+    MEMORY.give_back(ends_file)
 
 
 def folder_of(item):
@@ -161,13 +179,11 @@ def pytest_runtest_setup(item):
             pytest.skip(reason)
 
 
-# `tests.backends.gradients` makes gradients of its own.
-@pytest.fixture(autouse=True)
-def _without_torch_gradients():
-    if os.environ.get("KERAS_BACKEND") != "torch":
-        yield
-        return
-    import torch
+if os.environ.get("KERAS_BACKEND") == "torch":
+    # `tests.backends.gradients` makes gradients of its own.
+    @pytest.fixture(autouse=True)
+    def _without_torch_gradients():
+        import torch
 
-    with torch.no_grad():
-        yield
+        with torch.no_grad():
+            yield

@@ -79,15 +79,16 @@ def exported_rows() -> tuple[list[bytes], list[bytes]]:
 
 
 @contextlib.contextmanager
-def first_signature_alone(evaluates: bool = True) -> Iterator[None]:
+def first_signature_alone(evaluates: bool = True, count: int = 1) -> Iterator[None]:
     """Exports a model's default signature, and `evaluate`: tracing the others takes most of the time.
 
     Args:
         evaluates: Export `evaluate` too, which takes as long as the rest.
+        count: Number of signatures, if not the first alone.
     """
 
     def offered(*arguments):
-        return dict(itertools.islice(text_signatures(*arguments).items(), 1))
+        return dict(itertools.islice(text_signatures(*arguments).items(), count))
 
     with (
         mock.patch("firth.serving.saved_model.text_signatures", offered),

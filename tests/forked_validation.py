@@ -8,8 +8,11 @@ from unittest import mock
 
 import tensorflow as tf
 
+from firth.serving import validation
 from tests.fresh_process import run_python
 
+# Most bytes of a text.
+_LONGEST = 4096
 # Runs a script whose sessions do not optimise graphs, as those of this process do not.
 PLAIN = """
 import runpy, sys
@@ -30,12 +33,17 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def forked_validation() -> Iterator[None]:
     """Lets `validate_serving` load models in forks, so that none imports TensorFlow anew.
 
-    Graphs are optimised there where they are in this process: of a request that is made once, optimising its
-    graph takes most of the time.
+    Requests of megabytes are shorter, since each signature reads them for a second. Graphs are optimised
+    there where they are in this process: of a request that is made once, optimising its graph takes most of
+    the time.
     `tests/serving/validation_test.py` tests the process that users get.
     """
     quick = types.SimpleNamespace(run=_run, TimeoutExpired=subprocess.TimeoutExpired)
-    with mock.patch("firth.serving.validation.subprocess", quick):
+    shorter = {name: [text[:_LONGEST] for text in texts] for name, texts in validation.TEXT_CASES.items()}
+    with (
+        mock.patch.object(validation, "subprocess", quick),
+        mock.patch.object(validation, "TEXT_CASES", shorter),
+    ):
         yield
 
 

@@ -4,14 +4,31 @@ import ast
 import importlib
 import os
 import pathlib
+import pkgutil
 
 import pytest
 
+import firth
 from tests.fresh_process import run_python
 
 PACKAGE = pathlib.Path(__file__).parents[1] / "firth"
 STUBS = sorted(PACKAGE.rglob("__init__.pyi"))
 PACKAGES = [".".join(stub.parent.relative_to(PACKAGE.parent).parts) for stub in STUBS]
+
+
+# Packages that not every environment has.
+OPTIONAL = {"jax", "tensorflow_io"}
+
+
+def test_each_module_is_imported():
+    names = [each.name for each in pkgutil.walk_packages(firth.__path__, "firth.")]
+    assert len(names) > 500
+    for name in names:
+        if not name.endswith("__main__"):
+            try:
+                importlib.import_module(name)
+            except ModuleNotFoundError as error:
+                assert error.name and error.name.split(".")[0] in OPTIONAL, name
 
 
 def test_there_are_stubs():

@@ -4,6 +4,8 @@ They change no result. Small models spend a tenth of their time on them, and on 
 """
 
 import functools
+import importlib.metadata
+import importlib.util
 import inspect
 import sys
 import types
@@ -36,3 +38,24 @@ def remember_arguments_of_layers() -> None:
     for name in ("keras.src.layers.layer", "keras.src.ops.operation"):
         if module := sys.modules.get(name):
             module.inspect = types.SimpleNamespace(**{**vars(inspect), **remembered})
+
+
+def remember_distributions() -> None:
+    """Lets Google's clients, each of which lists all distributions when it is imported, do so once."""
+    importlib.metadata.packages_distributions = functools.cache(importlib.metadata.packages_distributions)
+
+
+def delay_grammars_of_uris() -> None:
+    """Lets `jsonschema` be imported without the parsers of IRIs, which take a second to be made."""
+    name = "rfc3987_syntax"
+    if name in sys.modules or importlib.util.find_spec(name) is None:
+        return
+    stub = types.ModuleType(name)
+
+    def is_valid_syntax(term: str, value: str) -> bool:
+        if sys.modules.get(name) is stub:
+            del sys.modules[name]
+        return importlib.import_module(name).is_valid_syntax(term, value)
+
+    stub.is_valid_syntax = is_valid_syntax
+    sys.modules[name] = stub

@@ -30,6 +30,14 @@ def test_a_protocol_asks_each_object_for_its_members():
     assert isinstance(keras.ops.ones(2), core.TensorProtocol) and not isinstance([1.0], core.TensorProtocol)
 
 
+@pytest.mark.repeated
+def test_the_grammar_of_iris_is_there_when_one_is_checked():
+    checker = pytest.importorskip("jsonschema").Draft202012Validator.FORMAT_CHECKER
+    if "iri" not in checker.checkers:
+        pytest.skip("rfc3987_syntax is not installed")
+    assert [checker.conforms(text, "iri") for text in ("http://é.example/", "no iri")] == [True, False]
+
+
 def test_tracebacks_are_filtered_by_default():
     assert of_keras.is_traceback_filtering_enabled() is of_tensorflow.is_traceback_filtering_enabled() is True
 

@@ -1,16 +1,16 @@
 """Vertex's own Pusher in a compiled pipeline, and what it would ask of Vertex's client. Nothing is sent."""
 
+import importlib.util
 import inspect
 import types
 
 import pytest
 
 pytest.importorskip("kfp.pipeline_spec", reason="kfp-pipeline-spec is not installed")
-pytest.importorskip("google.cloud.aiplatform", reason="Vertex's client is not installed")
+# Importing the client takes seconds, of each worker.
+if importlib.util.find_spec("google.cloud.aiplatform") is None:
+    pytest.skip("Vertex's client is not installed", allow_module_level=True)
 
-from google.cloud import aiplatform
-from tfx.extensions.google_cloud_ai_platform import prediction_clients
-from tfx.extensions.google_cloud_ai_platform.pusher.executor import Executor
 from tfx.types import standard_artifacts
 
 from firth.pipelines.orchestrators.compiling import Settings, compile_pipeline, read_endpoint
@@ -72,6 +72,9 @@ class Vertex:
 @pytest.fixture
 def push(tmp_path, monkeypatch):
     """Runs the task's executor with the values of a run; returns what it asked, and the artifact."""
+    from tfx.extensions.google_cloud_ai_platform import prediction_clients
+    from tfx.extensions.google_cloud_ai_platform.pusher.executor import Executor
+
     (tmp_path / "a.txt").write_text("A word.\n")
     recipe = load_recipe("bert_tiny", [f"sources=[{{kind: text, paths: ['{tmp_path}/*.txt']}}]"])
 
@@ -102,6 +105,8 @@ def push(tmp_path, monkeypatch):
 
 
 def test_a_blessed_model_is_uploaded_and_deployed(push, tmp_path):
+    from google.cloud import aiplatform
+
     asked, pushed = push(is_blessed=True)
     assert [name for name, _ in asked] == ["init", "create", "upload", "deploy"]
     asked = dict(asked)

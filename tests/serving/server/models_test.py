@@ -20,12 +20,12 @@ from tests.serving.slots.models import copy_of_exported, generator_of_exported
 SETTINGS = ServerSettings()
 
 
-def save_plain(folder):
+def save_plain(folder, signature="ask"):
     """Writes a model of one signature: a version with slots takes seconds to be loaded."""
     module = tf.Module()
     text = tf.TensorSpec([None], tf.string, "text")
     module.ask = tf.function(lambda text: {"bytes": tf.strings.length(text)}, input_signature=[text])
-    tf.saved_model.save(module, str(folder), signatures={"ask": module.ask})
+    tf.saved_model.save(module, str(folder), signatures={signature: module.ask})
 
 
 def test_batches_are_of_near_length_and_a_wrong_request_fails_alone():
