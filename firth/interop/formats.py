@@ -300,8 +300,8 @@ _MODEL_GARDEN = Format(
     "model_garden",
     "Model Garden",
     "firth.interop.tensorflow.model_garden",
-    use="tf.train.Checkpoint(encoder=encoder).read('{folder}/ckpt-0').assert_consumed(), whose encoder is "
-    "build_encoder's of {folder}/params.yaml",
+    use="tf.train.Checkpoint(encoder=encoder).read('{folder}/ckpt-0').assert_existing_objects_matched(), "
+    "whose encoder is build_encoder's of {folder}/params.yaml",
 )
 
 _PEFT = Format(

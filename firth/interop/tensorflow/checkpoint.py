@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from google.protobuf import message
+from tensorflow.core.protobuf.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from firth import storage
 from firth.interop.errors import InteropError, check_folder
@@ -138,6 +140,21 @@ class Checkpoint:
     def __contains__(self, name: object) -> bool:
         whole, row = self._row(str(name))
         return whole in self._places and (row is None or row < self.rows(whole))
+
+    def attributes_of(self, path: str) -> frozenset[str]:
+        """Returns the names of the attributes of an object of an object checkpoint; none if it has no object.
+
+        Args:
+            path: Names of attributes from the root to the object, with slashes; empty for the root.
+        """
+        try:
+            nodes = TrackableObjectGraph.FromString(self._reader.get_tensor(_GRAPH)).nodes
+            node = nodes[0]
+            for part in filter(None, path.split("/")):
+                node = nodes[{child.local_name: child.node_id for child in node.children}[part]]
+        except (*_UNREADABLE, KeyError, message.DecodeError):
+            return frozenset()
+        return frozenset(child.local_name for child in node.children)
 
     def file_name(self, name: str) -> str:
         """Returns the name of a tensor in the files."""

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import re
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -18,10 +17,10 @@ from firth.interop.hugging_face.rules import Array
 from firth.interop.tensorflow.checkpoint import write_checkpoint, write_state
 from firth.interop.tensorflow.original import Original
 from firth.interop.tensorflow.originals import PAPERS
+from firth.interop.tensorflow.task_heads import about_classes
 from firth.interop.tensorflow.tokenizers import write_files
 from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
 from firth.recipes.base.errors import first_of
-from firth.recipes.goals.goal import Goal
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import TensorSpec
 from firth.tokenizers import load_tokenizer
@@ -68,7 +67,7 @@ def export_model(
         notes += original.notes(recipe.model)
         notes += _about_scope(original, recipe)
         if any(rule.ours.startswith("heads/dense/") for rule in rules):
-            notes += _about_classes(recipe.goal)
+            notes += about_classes(recipe.goal)
         with storage.whole_folder(folder) as unfinished:
             place = os.path.join(unfinished, original.written_config)
             storage.write_text(place, original.write(original.write_config(config)))
@@ -147,16 +146,6 @@ def _about_scope(original: Original, recipe: RunRecipe) -> Iterator[str]:
     if name := next(of_models, None):
         scope = "/".join(name.split("/")[:2])
         yield f"name: the model's is that of the task in the names of the head's tensors, {scope}"
-
-
-def _about_classes(goal: Goal) -> Iterator[str]:
-    """Yields a note about the names of classes."""
-    if labels := getattr(goal, "labels", ()):
-        names = ",".join(labels)
-        about = f"firth import takes them as --labels {shlex.quote(names)}"
-        if [each.strip() for each in names.split(",")] != list(labels):
-            about = f"--labels of firth import cannot give those with a comma: {', '.join(map(repr, labels))}"
-        yield f"the original's files have no names of classes; {about}"
 
 
 def _whole(specs: Mapping[str, TensorSpec]) -> dict[str, TensorSpec]:

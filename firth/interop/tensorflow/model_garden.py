@@ -19,8 +19,17 @@ from firth.interop.hugging_face.exporting import Outgoing
 from firth.interop.hugging_face.heads import FamilyHeads
 from firth.interop.hugging_face.rules import Array, Rule, Rules, linear
 from firth.interop.tensorflow.checkpoint import Checkpoint
+from firth.interop.tensorflow.model_garden_heads import (
+    ENCODER_OF_MODELS,
+    GARDEN_HEADS,
+    GARDEN_NAMES,
+    GardenModel,
+    garden_task,
+    in_files,
+)
 from firth.interop.tensorflow.names import Name, Names, TensorLayout, dense, norm
 from firth.interop.tensorflow.original import Config, Original, fixed
+from firth.interop.tensorflow.task_heads import about_classes
 from firth.interop.tensorflow.tokenizers import VOCABULARY, write_files
 from firth.interop.untrusted_files import read_mapping
 from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
@@ -79,6 +88,7 @@ _NAMES = Names(
         Name("masked_lm/output_bias.Sbias", "generator_lm_head.bias"),
         *dense("classification_heads/0/dense", "electra.pooler.dense"),
         *dense("classification_heads/0/out_proj", "electra.pair"),
+        *GARDEN_NAMES,
     )
 )
 
@@ -96,6 +106,7 @@ _FAMILY = dataclasses.replace(
         FamilyHeads("BertPretrainerV2", "masked_lm", ("mlm",), encoders.electra_masked_lm),
     ),
     objective=lambda names: MaskedLM(next_sentence="electra.pair.weight" in names),
+    task_heads=GARDEN_HEADS,
 )
 # By the keys of its YAML, `task.model.encoder.bert`.
 _KEYS = {
@@ -192,18 +203,21 @@ MODEL_GARDEN = Original(
     fallbacks={_TABLE: _TABLE_OF_HEAD},
     # An ElectraPretrainer, whose heads are of two encoders.
     refused=r"(^|/)generator_network/",
+    task_names=garden_task,
 )
 
 
 def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Written:
-    """Writes a bundle's encoder as what `tf.train.Checkpoint(encoder=...)` restores whole.
+    """Writes a bundle's encoder as the checkpoint that `tf.train.Checkpoint(encoder=...)` restores.
+
+    With the head of a task, `tf.train.Checkpoint(model=...)` restores Model Garden's model of it whole.
 
     Args:
         bundle: Path of the bundle.
         folder: Place of the folder, where nothing is.
 
     Returns:
-        The files that were written, and what they lack: heads do not go along.
+        The files that were written, and what they lack: other heads do not go along.
 
     Raises:
         InteropError: if there is no bundle, or Model Garden's encoder cannot express the model, with the key.
@@ -219,13 +233,14 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
         rules = [rule for rule in MODEL_GARDEN.rules(recipe.model, recipe.goal) if _goes_out(rule, weights)]
         left = {path for path in set(weights) - {rule.ours for rule in rules} if "/pooler/" not in path}
         outgoing = Outgoing(rules, weights, stored_dtypes(weights))
-        tensors = dict(outgoing.tensors(list(outgoing.specs)))
+        tensors, head = in_files(dict(outgoing.tensors(list(outgoing.specs))))
     notes = [f"left out, since its encoder has no place for them: {first_of(sorted(left))}"] if left else []
+    notes += about_classes(recipe.goal) if head else []
     config = _FAMILY.write_config(recipe.model)
     notes += MODEL_GARDEN.notes(recipe.model)
     notes += _with_pooler(tensors, recipe.model.width, recipe.seed)
     with storage.whole_folder(folder) as unfinished:
-        tree = _objects(tensors, recipe.model.layers)
+        tree = _objects(tensors, recipe.model.layers, head)
         tf.train.Checkpoint(**tree).write(os.path.join(unfinished, CHECKPOINT))
         rows = {**config, "vocab_size": recipe.tokenizer.vocabulary_size}
         storage.write_text(os.path.join(unfinished, PARAMETERS), _yaml(rows))
@@ -235,8 +250,8 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
 
 
 def _goes_out(rule: Rule, weights: Mapping[str, Array]) -> bool:
-    """Returns true for the weights of the encoder, and of the pooler, which it has too."""
-    return rule.ours.startswith("backbone/") or (
+    """Returns true for the weights of the encoder, of a task's head, and of the pooler, which it has too."""
+    return rule.ours.startswith(("backbone/", "heads/dense/")) or (
         rule.ours.startswith("heads/pooler/") and rule.ours in weights
     )
 
@@ -247,6 +262,8 @@ def _with_pooler(tensors: dict[str, Array], width: int, seed: int) -> list[str]:
     theirs = "encoder/_pooler_layer/"
     if f"{own}kernel" in tensors:
         tensors |= {f"{theirs}{part}": tensors.pop(f"{own}{part}") for part in ("kernel", "bias")}
+        return []
+    if f"{theirs}kernel" in tensors:
         return []
     kernel = np.random.default_rng(seed).normal(scale=0.02, size=(width, width))
     tensors[f"{theirs}kernel"] = kernel.astype("float32")
@@ -266,7 +283,7 @@ _EMPTY_OF_LAYERS = (
 )
 
 
-def _objects(tensors: Mapping[str, Array], layers: int) -> dict[str, Any]:
+def _objects(tensors: Mapping[str, Array], layers: int, head: GardenModel | None) -> dict[str, Any]:
     """Returns objects with the attributes of Model Garden's, which hold the tensors."""
     root = _Node()
     for name, tensor in tensors.items():
@@ -277,6 +294,13 @@ def _objects(tensors: Mapping[str, Array], layers: int) -> dict[str, Any]:
     for number in range(layers):
         for path in _EMPTY_OF_LAYERS:
             _node(root, ["encoder", "_transformer_layers", str(number), *path.split("/")])
+    if head:
+        for path in head.empty:
+            _node(root, ["model", *path.split("/")])
+        same = {name: f"model/{path}" for name, path in head.others.items()}
+        for name, path in {**dict.fromkeys(ENCODER_OF_MODELS, "encoder"), **same}.items():
+            *parents, last = name.split("/")
+            setattr(_node(root, ["model", *parents]), last, _node(root, path.split("/")))
     return {name: each for name, each in vars(root).items() if isinstance(each, tf.Module)}
 
 

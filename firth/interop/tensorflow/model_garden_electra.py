@@ -59,6 +59,7 @@ _DISCRIMINATOR = ElectraNetwork(
         "read": lambda path: read_yaml(path, "discriminator_encoder"),
         "part": ELECTRA.part,
         "objective": lambda checkpoint, model, objective: ReplacedTokenDetection(),
+        "task_names": lambda checkpoint: {},
     }
 )
 MODEL_GARDEN_ELECTRA = (

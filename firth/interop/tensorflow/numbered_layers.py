@@ -9,6 +9,7 @@ from firth.interop.errors import InteropError
 from firth.interop.hugging_face import encoder_families as families
 from firth.interop.tensorflow.checkpoint import Checkpoint
 from firth.interop.tensorflow.model_garden import MODEL_GARDEN, read_config
+from firth.interop.tensorflow.model_garden_heads import GARDEN_HEADS, GARDEN_NAMES
 from firth.interop.tensorflow.names import Name, Names
 from firth.interop.tensorflow.original import VALUE, Config, Original, fixed
 from firth.interop.tensorflow.tokenizers import ALBERT_MODEL, VOCABULARY
@@ -57,6 +58,7 @@ class NumberedLayers(Original):
             inner = f"encoder/{layers[int(found[1])]}/{found[2]}" if known and found else name
             names[inner] = there
         checkpoint.take_names(names)
+        self.name_heads(checkpoint)
 
 
 def _read_albert(config: Config, checkpoint: Checkpoint | None) -> Config:
@@ -93,9 +95,14 @@ def _of_encoder(original: Original) -> list[Name]:
 
 _SHARED: dict[str, Any] = {
     "title": "AlbertEncoder of Model Garden",
-    "family": dataclasses.replace(fixed(families.ALBERT, layer_norm_eps=1e-12), heads=()),
+    "family": dataclasses.replace(
+        fixed(families.ALBERT, layer_norm_eps=1e-12), heads=(), task_heads=GARDEN_HEADS
+    ),
     "names": Names(
-        [each._replace(published=_albert_name(each.published)) for each in _of_encoder(MODEL_GARDEN)]
+        (
+            *(each._replace(published=_albert_name(each.published)) for each in _of_encoder(MODEL_GARDEN)),
+            *GARDEN_NAMES,
+        )
     ),
     "tokenizers": (ALBERT_MODEL, VOCABULARY),
     "read_config": _read_albert,

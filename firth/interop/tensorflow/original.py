@@ -56,8 +56,8 @@ class Original:
         optional: Names of tensors that fine-tuned models lack; they are fresh then.
         refused: Pattern of names of tensors that no model here has.
         tokenizer_settings: Function from a configuration to settings of the tokenizer.
-        task_names: Function from a checkpoint's names to those that its rules have for the tensors of heads
-            of a task.
+        task_names: Function from a checkpoint to the names that its rules have for the tensors of heads of a
+            task, by those that it has.
         written_name: Function from a name of the rules and the name of a model to the name in its files.
     """
 
@@ -86,7 +86,7 @@ class Original:
     optional: tuple[str, ...] = ()
     refused: str = "$."
     tokenizer_settings: Callable[[Config], Config] = lambda config: {}
-    task_names: Callable[[Iterable[str]], Mapping[str, str]] = lambda names: {}
+    task_names: Callable[[Checkpoint], Mapping[str, str]] = lambda checkpoint: {}
     written_name: Callable[[str, str], str] = lambda name, model: name
 
     def scope_in(self, names: Iterable[str]) -> str | None:
@@ -120,8 +120,13 @@ class Original:
             if not any(name.startswith(scope) for name in names):
                 found = {name: there for name, there in names.items() if name.startswith(other)}
                 names |= {scope + name.removeprefix(other): there for name, there in found.items()}
-        of_tasks = self.task_names(names)
-        checkpoint.take_names({of_tasks.get(name, name): there for name, there in names.items()})
+        checkpoint.take_names(names)
+        self.name_heads(checkpoint)
+
+    def name_heads(self, checkpoint: Checkpoint) -> None:
+        """Gives the tensors of heads of a task the names that the rules have."""
+        of_tasks = self.task_names(checkpoint)
+        checkpoint.take_names({of_tasks.get(name, name): name for name in checkpoint.names})
 
     def notes(self, model: Any) -> list[str]:
         """Returns sentences about the differences between the original's code and a model."""

@@ -2,7 +2,8 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 
 from firth.interop.hugging_face.family import Family
 from firth.interop.hugging_face.heads import (
@@ -13,7 +14,9 @@ from firth.interop.hugging_face.heads import (
     tagger,
 )
 from firth.interop.hugging_face.rules import joined
+from firth.interop.tensorflow.checkpoint import Checkpoint
 from firth.interop.tensorflow.names import Name, dense
+from firth.recipes.goals.goal import Goal
 from firth.recipes.tasks.span import SpanAnswering
 
 # Heads of run_classifier.py and of run_squad.py of BERT and ALBERT, [outputs, width] on both sides.
@@ -92,13 +95,13 @@ def with_bert_tasks(family: Family, fixed: Family) -> Family:
     return dataclasses.replace(fixed, task_heads=tuple(heads.values()))
 
 
-def electra_task(names: Iterable[str]) -> Mapping[str, str]:
+def electra_task(checkpoint: Checkpoint) -> Mapping[str, str]:
     """Returns the names of the rules for the head of a fine-tuned ELECTRA; none for a head that is not here.
 
     One layer is a classifier's, or the tagger's of chunks; two are the ends of an answer. Answers whose end
     depends on their start, which the code makes by default, have further layers.
     """
-    found = [each for name in names if (each := _IN_TASK.fullmatch(name))]
+    found = [each for name in checkpoint.names if (each := _IN_TASK.fullmatch(name))]
     tasks = {each[1] for each in found}
     classes = _TAGS if tasks == {_TAGGER} else _CLASSES
     mark = {_ONE: classes, _TWO: _SPANS}.get(frozenset(each[2] for each in found))
@@ -107,12 +110,12 @@ def electra_task(names: Iterable[str]) -> Mapping[str, str]:
     return {each[0]: f"task_specific/{mark}/{each[2]}" for each in found}
 
 
-def xlnet_task(names: Iterable[str]) -> Mapping[str, str]:
+def xlnet_task(checkpoint: Checkpoint) -> Mapping[str, str]:
     """Returns the names of the rules for the head of a fine-tuned XLNet; none for a head that is not here.
 
     A summary by attention has further tensors, and heads on other summaries than the last state have none.
     """
-    names = [*names]
+    names = checkpoint.names
     found = [each for name in names if (each := _LOGIT.fullmatch(name))]
     summary = {name.removeprefix(_SUMMARY) for name in names if name.startswith(_SUMMARY)}
     is_ours = summary == {"summary/kernel", "summary/bias"}
@@ -134,3 +137,13 @@ def written_name(name: str, model: str) -> str:
 def xlnet_name(name: str, model: str) -> str:
     """Returns the name of a tensor in XLNet's files, whose code has a task's name in small letters."""
     return written_name(name.replace(_CHOICE, ""), model.lower())
+
+
+def about_classes(goal: Goal) -> Iterator[str]:
+    """Yields a note about the names of classes."""
+    if labels := getattr(goal, "labels", ()):
+        names = ",".join(labels)
+        about = f"firth import takes them as --labels {shlex.quote(names)}"
+        if [each.strip() for each in names.split(",")] != list(labels):
+            about = f"--labels of firth import cannot give those with a comma: {', '.join(map(repr, labels))}"
+        yield f"the original's files have no names of classes; {about}"

@@ -1,0 +1,136 @@
+"""Heads of Model Garden's fine-tuned models come in with their task, compute the same, and go out again."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import zipfile
+
+import keras
+import numpy as np
+import pytest
+
+import firth
+from firth import features as names
+from firth.interop.tensorflow import import_model, model_garden
+from firth.models.bundle import load_model, read_recipe
+from tests.interop.tensorflow import originals
+from tests.interop.tensorflow.model_garden_test import CLOSE, FEATURES, IDS, LISTS, PROCESS, check_objects
+
+GOLDEN = pathlib.Path(__file__).parent / "golden" / "model_garden_heads.zip"
+# The task of each model, and the number of tensors of its encoder's pooler, if no head reads them.
+MODELS = {
+    "classes": ("classification", 0),
+    "own_pooler": ("classification", 2),
+    "items": ("classification", 2),
+    "functional_classes": ("classification", 0),
+    "albert_classes": ("classification", 0),
+    "number": ("regression", 0),
+    "spans": ("span", 2),
+    "functional_spans": ("span", 2),
+    "tags": ("tagging", 2),
+}
+READ = {key: each for key, each in FEATURES.items() if not key.startswith("masked_")}
+READ |= {names.POOLED_POSITIONS: np.zeros((2, 1), "int32")}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """The folder of Model Garden's fine-tuned models, each with a vocabulary."""
+    home = tmp_path_factory.mktemp("model_garden_heads")
+    with zipfile.ZipFile(GOLDEN) as file:
+        file.extractall(home)
+    vocabulary = "".join(f"{piece}\n" for piece in originals.PIECES)
+    for place in (each for each in home.iterdir() if each.is_dir()):
+        (place / "vocab.txt").write_text(vocabulary, encoding="utf-8")
+    return home
+
+
+def check_logits(bundle, expected):
+    model, kind = load_model(bundle, dtype="float32"), read_recipe(bundle).task.kind
+    found = model.heads.logits(model.backbone, READ)
+    made = np.stack([keras.ops.convert_to_numpy(each) for each in found.values()])
+    if kind == "span":
+        made = np.stack([keras.ops.convert_to_numpy(found[side]) for side in ("start", "end")])
+    made = made.reshape(expected.shape)
+    # Logits of padding are read by nobody.
+    real = {"span": (slice(None), IDS > 0), "tagging": IDS > 0}.get(kind, slice(None))
+    np.testing.assert_allclose(made[real], expected[real], **CLOSE)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_logits_are_those_of_its_models(home, tmp_path, name):
+    kind, surplus = MODELS[name]
+    read = import_model(home / name, tmp_path / "bundle", "tuned")
+    assert read.fresh == () and len(read.surplus) == surplus
+    assert read_recipe(tmp_path / "bundle").task.kind == kind
+    check_logits(tmp_path / "bundle", np.load(home / name / "logits.npy"))
+
+
+@pytest.mark.parametrize("name", ["given", "one_tag"])
+def test_heads_that_are_not_here_are_left_out(home, tmp_path, name):
+    read = import_model(home / name, tmp_path / "bundle", "tuned")
+    assert "model/layer_with_weights-1" in "".join(read.surplus)
+    assert not [path for path in read.fresh if path.startswith("backbone/")]
+    assert getattr(read_recipe(tmp_path / "bundle"), "task", None) is None
+
+
+def test_a_classifier_answers(home):
+    answers = firth.load(home / "classes").predict(["the river", "run"])
+    assert [answer["labels"] for answer in answers] == [["LABEL_0", "LABEL_1", "LABEL_2"]] * 2
+    assert answers[0]["probabilities"] != answers[1]["probabilities"]
+
+
+ENCODER = "model/layer_with_weights-0/layer_with_weights-1/"
+OUT = {
+    "classes": "BertClassifier",
+    "own_pooler": "BertClassifier",
+    "number": "BertClassifier",
+    "functional_spans": "BertSpanLabeler",
+    "tags": "BertTokenClassifier",
+}
+
+
+@pytest.fixture(scope="module")
+def written(home):
+    """The notes of the exports of models."""
+    notes = {}
+    for name in OUT:
+        import_model(home / name, home / f"{name}_bundle", "tuned")
+        notes[name] = model_garden.export_model(home / f"{name}_bundle", home / f"{name}_out").notes
+    return notes
+
+
+@pytest.mark.parametrize("name", OUT)
+def test_heads_come_out_as_they_came_in(home, written, name):
+    before, after = originals.read(home / name), originals.read(home / f"{name}_out")
+    head = {key: each for key, each in before.items() if "layer_with_weights-1/" in key.removeprefix(ENCODER)}
+    assert len(head) == (4 if name == "own_pooler" else 2)
+    for key, tensor in head.items():
+        # A classifier's own pooler goes out as its encoder's.
+        there = key.replace("model/layer_with_weights-1/dense", "encoder/_pooler_layer")
+        np.testing.assert_array_equal(after[there], tensor, err_msg=key)
+    has_names = any("names of classes" in note for note in written[name])
+    assert has_names is (name not in ("number", "functional_spans"))
+    assert not any("left out" in note for note in written[name])
+    assert import_model(home / f"{name}_out", home / f"{name}_again", "tuned").fresh == ()
+    check_logits(home / f"{name}_again", np.load(home / name / "logits.npy"))
+
+
+@pytest.mark.parametrize("name", ["classes", "number", "tags"])
+def test_each_object_of_a_model_has_its_counterpart(home, written, name):
+    check_objects(home / name, home / f"{name}_out", "model", LISTS)
+
+
+@pytest.mark.repeated
+def test_its_own_models_restore_what_goes_out_whole(home, written):
+    pytest.importorskip("official.nlp", reason="the extra modelgarden")
+    environment = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
+    given = [f"{architecture}={home / f'{name}_out'}" for name, architecture in OUT.items()]
+    done = subprocess.run(
+        [sys.executable, "-m", PROCESS, *given], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    for name in OUT:
+        found, expected = (np.load(home / place / "logits.npy") for place in (f"{name}_out", name))
+        np.testing.assert_allclose(found, expected, **CLOSE)
