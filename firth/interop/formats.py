@@ -286,7 +286,10 @@ _TENSORFLOW = Format(
     download="download and unpack the checkpoint that its authors publish into the folder {folder}",
     use="tf.train.load_checkpoint('{folder}'), or --init_checkpoint of the code of its paper",
     signs=SIGNS["tensorflow"],
-    options=_HEADS,
+    options={
+        "family": "bert, electra and so on, where a fine-tuned model may be of two and its base is gone",
+        **_HEADS,
+    },
     choices={
         "config": "File of the configuration, where it is in another folder or called otherwise.",
         "part": "discriminator or generator, where an ELECTRA's checkpoint holds both.",

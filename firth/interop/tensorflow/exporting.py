@@ -12,7 +12,6 @@ from firth.interop.bundles import about_untrained, recipe_of, untrained_heads
 from firth.interop.errors import InteropError
 from firth.interop.formats import Written
 from firth.interop.hugging_face.exporting import Outgoing
-from firth.interop.hugging_face.heads import FamilyHeads
 from firth.interop.hugging_face.rules import Array
 from firth.interop.tensorflow.checkpoint import write_checkpoint, write_state
 from firth.interop.tensorflow.original import Original
@@ -20,7 +19,7 @@ from firth.interop.tensorflow.originals import PAPERS
 from firth.interop.tensorflow.task_heads import about_classes
 from firth.interop.tensorflow.tokenizers import write_files
 from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
-from firth.recipes.base.errors import first_of
+from firth.recipes.base.errors import first_of, suggest
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import TensorSpec
 from firth.tokenizers import load_tokenizer
@@ -29,7 +28,10 @@ _ROW = re.compile(r"(.*)\[(\d+)\]")
 
 
 def export_model(
-    bundle: str | os.PathLike[str], folder: str | os.PathLike[str], heads: str | None = None
+    bundle: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    heads: str | None = None,
+    family: str | None = None,
 ) -> Written:
     """Writes a bundle's model as the checkpoint that the code of its paper continues from.
 
@@ -37,6 +39,7 @@ def export_model(
         bundle: Path of the bundle.
         folder: Place of the folder, where nothing is.
         heads: `untrained` to write heads that nobody has trained; None to leave them out.
+        family: `bert`, `electra` and so on, where a fine-tuned model may be of two and its base is gone.
 
     Returns:
         The files that were written, and what they lack or have otherwise.
@@ -47,7 +50,7 @@ def export_model(
         FileExistsError: if there is something in the folder's place.
     """
     recipe = recipe_of(bundle)
-    original = original_of(recipe)
+    original = original_of(recipe, family)
     tokenizer = load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER))
     untrained = untrained_heads(bundle, heads)
     rules = [
@@ -79,44 +82,63 @@ def export_model(
     return Written((original.written_config, *files, *written), (*notes, *about, *about_untrained(untrained)))
 
 
-def original_of(recipe: RunRecipe) -> Original:
-    """Returns the original that can express a model, with its heads if there is one that has them."""
-    in_the_way = {each.title: _differences(each, recipe) for each in PAPERS}
+def original_of(recipe: RunRecipe, family: str | None = None) -> Original:
+    """Returns the original that can express a model, with its heads if there is one that has them.
+
+    Args:
+        recipe: Recipe of the model.
+        family: Hugging Face's type of the originals to take, such as `electra`; None for all.
+
+    Raises:
+        InteropError: if no original can, an unknown one is named, or nothing in the bundle decides between
+            two.
+    """
+    types = [each.family.model_type for each in PAPERS]
+    if family not in (None, *types):
+        raise InteropError(f"family: {family!r} is not known; {suggest(str(family), dict.fromkeys(types))}")
+    papers = [each for each in PAPERS if family in (None, each.family.model_type)]
+    in_the_way = {each.title: _differences(each, recipe) for each in papers}
     # A masked LM is a BERT before it is a part of an ELECTRA.
-    able = sorted((each for each in PAPERS if not in_the_way[each.title]), key=lambda each: bool(each.part))
+    able = sorted((each for each in papers if not in_the_way[each.title]), key=lambda each: bool(each.part))
     if able:
-        is_task = recipe.goal_key == "task"
-        origin = _origin(recipe) if is_task else ""
-        able.sort(key=lambda each: each.title != origin)
-        # A BERT's heads of tasks are not those of an ELECTRA, which can express the model below them too.
-        of_others = is_task and not able[0].part
-        with_heads = (
-            each
-            for each in able
-            if (heads := each.family.heads_of(recipe.model, recipe.goal))
-            and not (of_others and each.part and (able[0].title == origin or not _reads_state(heads)))
-        )
-        return next(with_heads, able[0])
+        with_heads = [each for each in able if each.family.heads_of(recipe.model, recipe.goal)]
+        if recipe.goal_key == "task":
+            return _of_origin(_origin(recipe), able, with_heads)
+        return next(iter(with_heads), able[0])
     nearest = min(in_the_way, key=lambda title: _distance(in_the_way[title]))
     raise InteropError(
         f"no original can express this model; the nearest is {nearest}: {in_the_way[nearest][0]}"
     )
 
 
+def _of_origin(origin: str, able: Sequence[Original], with_heads: Sequence[Original]) -> Original:
+    """Returns the original of a fine-tuned model, of those that can express it: heads of tasks differ."""
+    if of_origin := [each for each in able if each.family.model_type == origin]:
+        return next((each for each in of_origin if each in with_heads), of_origin[0])
+    if with_heads and able[0] not in with_heads:
+        one, other = able[0], with_heads[0]
+        raise InteropError(
+            f"nothing in the bundle says whether this is a {one.title}, which has no such head, or a "
+            f"{other.title}, since its base is not there: --option family={one.family.model_type} or "
+            f"family={other.family.model_type} does"
+        )
+    return able[0]
+
+
 def _origin(recipe: RunRecipe) -> str:
-    """Returns the title of the original that a model or its base came from; empty if it is unknown."""
-    if (base := getattr(recipe, "base", None)) is None:
-        return str(getattr(recipe, "task_imported_from", "") or getattr(recipe, "imported_from", ""))
-    try:
-        return _origin(recipe_of(base.bundle))
-    except InteropError:
-        # A base may be gone once the model is trained.
-        return ""
-
-
-def _reads_state(heads: FamilyHeads) -> bool:
-    """Returns true if heads read the first state as it is, as an ELECTRA's alone do."""
-    return getattr(heads, "pooling", "") == "first_state"
+    """Returns Hugging Face's type of the model or the base that was imported; empty if it is unknown."""
+    if (base := getattr(recipe, "base", None)) is not None:
+        try:
+            return _origin(recipe_of(base.bundle))
+        except InteropError:
+            # A base may be gone once the model is trained.
+            return ""
+    title = str(getattr(recipe, "task_imported_from", "") or getattr(recipe, "imported_from", ""))
+    types = (each.family.model_type for each in PAPERS)
+    if found := next((each for each in types if re.search(rf"\b{each}", title.lower())), None):
+        return found
+    # A model that was pre-trained here is that of its objective.
+    return "" if recipe.goal_key == "task" else original_of(recipe).family.model_type
 
 
 def _differences(original: Original, recipe: RunRecipe) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 
 import firth
 from firth import features as names
+from firth.interop.errors import InteropError
 from firth.interop.tensorflow import export_model, import_model
 from firth.models.bundle import load_model, read_recipe
 from tests.interop.tensorflow import originals
@@ -112,12 +113,11 @@ def square(tmp_path_factory):
     return folder / "bundle"
 
 
-# A tagger may be a BERT's: without its base, nothing says whose it is.
 @pytest.mark.parametrize(
-    ("task", "label", "form", "without_base"),
-    [("classification", "a", ("task.form.pooling=first_state",), 2), ("tagging", ["a"], (), 0)],
+    ("task", "label", "form"),
+    [("classification", "a", ("task.form.pooling=first_state",)), ("tagging", ["a"], ())],
 )
-def test_an_electra_that_was_tuned_here_stays_one(tmp_path, square, task, label, form, without_base):
+def test_an_electra_that_was_tuned_here_stays_one(tmp_path, square, task, label, form):
     base = shutil.copytree(square, tmp_path / "base")
     text, other = ("the", "b") if task == "classification" else (["the"], ["b"])
     records = [{"text": text, "label": each} for each in (label, other)]
@@ -125,11 +125,23 @@ def test_an_electra_that_was_tuned_here_stays_one(tmp_path, square, task, label,
         records = [{"words": text, "tags": each} for each in (label, other)]
     made = {"epochs": 1, "batch_size": 2, "overrides": form, "verbose": False}
     firth.load(base).finetune(records, records, task=task, **made).save(tmp_path / "bundle")
-    for heads in (2, without_base):
-        out = tmp_path / f"out{heads}{base.exists()}"
-        export_model(tmp_path / "bundle", out)
-        assert sum(name.startswith("task_specific/") for name in originals.read(out)) == heads
-        shutil.rmtree(base, ignore_errors=True)
+
+    def heads_of(name, **option):
+        export_model(tmp_path / "bundle", tmp_path / name, **option)
+        return sum(each.startswith("task_specific/") for each in originals.read(tmp_path / name))
+
+    assert heads_of("with_base") == 2
+    # As of a base that was pre-trained here: its objective is an ELECTRA's.
+    whole = (base / "recipe.yaml").read_text()
+    (base / "recipe.yaml").write_text(whole.replace("ELECTRA of google-research", "here"))
+    assert (base / "recipe.yaml").read_text() != whole and heads_of("pre_trained") == 2
+    shutil.rmtree(base)
+    with pytest.raises(InteropError, match="--option family=bert or family=electra does"):
+        heads_of("unknown")
+    assert not (tmp_path / "unknown").exists()
+    assert (heads_of("electra", family="electra"), heads_of("bert", family="bert")) == (2, 0)
+    with pytest.raises(InteropError, match="family: 'electre' is not known; did you mean electra"):
+        heads_of("other", family="electre")
 
 
 SUMMARY = "model/sequnece_summary/"
