@@ -12,6 +12,7 @@ from _pytest.doctest import DoctestModule
 from tests.lookups import (
     delay_grammars_of_uris,
     remember_arguments_of_layers,
+    remember_commands,
     remember_distributions,
     remember_protocols,
     remember_tracebacks,
@@ -99,6 +100,7 @@ def pytest_collection_finish():
     remember_protocols()
     remember_tracebacks()
     remember_arguments_of_layers()
+    remember_commands()
 
 
 MEMORY = WorkerMemory()

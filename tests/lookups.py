@@ -40,6 +40,15 @@ def remember_arguments_of_layers() -> None:
             module.inspect = types.SimpleNamespace(**{**vars(inspect), **remembered})
 
 
+def remember_commands() -> None:
+    """Lets Typer, where it is loaded, remember the commands of an app, which it builds for each call."""
+    if "typer" in sys.modules:
+        from typer import main, testing
+
+        # Under a name of its own in `testing`.
+        main.get_command = testing._get_command = functools.cache(main.get_command)
+
+
 def remember_distributions() -> None:
     """Lets Google's clients, each of which lists all distributions when it is imported, do so once."""
     importlib.metadata.packages_distributions = functools.cache(importlib.metadata.packages_distributions)

@@ -1,15 +1,25 @@
+import functools
 import json
 import shutil
+from unittest import mock
 
 import pytest
 import tensorflow as tf
 from typer.testing import CliRunner
 
 from firth.cli.main import app
-from firth.recipes import load_recipe, recipe_to_yaml
+from firth.cli.run import matrix_speed
 from tests.cli.imported_model import PRINTED, imported_model
+from tests.recipes.bundles import recipe_text
 
 METRICS = {"mlm_perplexity": 120.5, "unigram_perplexity": 840.2, "perplexity_over_unigram": 0.1434}
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _speed_measured_once():
+    """Measures the machine's speed once for all commands that compare a training with it."""
+    with mock.patch("firth.cli.run.matrix_speed", functools.cache(matrix_speed)):
+        yield
 
 
 @pytest.fixture
@@ -45,7 +55,7 @@ def make_run(tmp_path):
     ):
         folder = root / name
         folder.mkdir(parents=True)
-        (folder / "recipe.yaml").write_text(recipe_to_yaml(load_recipe("demo", overrides)))
+        (folder / "recipe.yaml").write_text(recipe_text("demo", *overrides))
         if timings is not None:
             (folder / "timings.json").write_text(json.dumps(timings))
         if summary is not None:

@@ -1,6 +1,8 @@
 """The lines of the page "Coming from ...", each typed once, in the order of the page."""
 
+import ast
 import contextlib
+import inspect
 import math
 import pathlib
 import re
@@ -56,8 +58,13 @@ def folder(tmp_path_factory):
     return folder
 
 
-@eagerly()
-def test_each_line_of_the_page_runs(folder, monkeypatch):
+# Lines that train or export once more, or use what such a line has made.
+AGAIN = re.compile(r"tuned|again|tagger|more|\b(pretrain|export|evaluate|fit)\(|TrainingArg|learning_rate")
+
+
+@pytest.fixture
+def known(folder, monkeypatch):
+    """The names that the lines use."""
     monkeypatch.chdir(folder)
     monkeypatch.delenv("FIRTH_ROOT", raising=False)
     known = {"firth": firth, "keras": keras, "keras_hub": keras_hub, "math": math, "tf": tf}
@@ -65,6 +72,37 @@ def test_each_line_of_the_page_runs(folder, monkeypatch):
     known["texts"] = [
         f"the {word} cat sat on the mat of the {word}" for word in ["a", "of", "on", "mat", "word", "it"]
     ] * 20
+    return known
+
+
+def check_calls(line, known):
+    """Raises an error for a call of a function that is not there, or does not take these arguments."""
+    for call in ast.walk(ast.parse(line)):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            names = {each.arg: None for each in call.keywords}
+            inspect.signature(eval(ast.unparse(call.func), known)).bind(*call.args, **names)
+
+
+@eagerly()
+def test_lines_run_and_those_that_train_again_fit_their_functions(known):
+    again = [line for line in lines() if AGAIN.search(line)]
+    assert len(again) < 20 < len(lines()) - len(again)
+    for line in lines():
+        if line not in again:
+            exec(line, known)
+    known |= dict.fromkeys(("tuned", "again", "tagger", "more"), known["stars"])
+    for line in again:
+        check_calls(line, known)
+    assert known["own"](next(iter(known["rows"]))).shape[-1] == 3
+    assert "".join(known["pieces"]) == known["writer"].generate("the fox", max_new_tokens=5)
+    assert known["stars"].predict(["the cat sat"])[0]["label"] in ("one", "two")
+    with pytest.raises(TypeError, match="text_column"):
+        check_calls("model.finetune(reviews, text_column='review')", known)
+
+
+@pytest.mark.repeated
+@eagerly()
+def test_each_line_of_the_page_runs(known):
     found = {}
     for line in lines():
         code = compile(line, line, "eval" if is_expression(line) else "exec")

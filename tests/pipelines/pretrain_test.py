@@ -21,6 +21,7 @@ from firth.serving import Client
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.tokenizers import load_tokenizer
+from tests.exported_model import first_signature_alone
 
 STEPS = 12
 OVERRIDES = (
@@ -28,7 +29,7 @@ OVERRIDES = (
     "cleaning.split.eval_fraction=0.1",
     "tokenizer.vocabulary_size=400",
     "sequences={length: 32, max_documents: 2, shards: 2}",
-    "objective.max_predictions=5",
+    "objective={max_predictions: 5, next_sentence: false}",
     "model={layers: 1, width: 32, attention: {heads: 2}, positions: {length: 32}}",
     f"training={{steps: {STEPS}, batch_size: 4, checkpoint_every_steps: 3, log_every_steps: 1, "
     "earlier_stages: [{length: 16, steps_fraction: 0.5, batch_size: 8, max_predictions: 3}], "
@@ -80,7 +81,9 @@ def first(root, converted_before, messages, events):
     handler.emit = lambda record: messages.append(record.getMessage())
     absl.logging.get_absl_logger().addHandler(handler)
     try:
-        return local.run(tiny(), root, local.RunOptions(on_event=events.append))
+        # Two of its signatures, which the tests below ask.
+        with first_signature_alone(count=2):
+            return local.run(tiny(), root, local.RunOptions(on_event=events.append))
     finally:
         absl.logging.get_absl_logger().removeHandler(handler)
 

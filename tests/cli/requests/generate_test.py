@@ -1,9 +1,11 @@
 import functools
 import json
+from unittest import mock
 
 import numpy as np
 import pytest
 
+from firth.generation.engines import load_generator
 from firth.models import save_model
 from firth.tokenizers import save_tokenizer
 from tests.generation.cases import generator_of
@@ -20,6 +22,13 @@ def bundle(tmp_path_factory):
     save_tokenizer(generator.tokenizer, folder / "tokenizer")
     save_model(generator.model, generator.recipe, folder / "tokenizer", folder / "bundle")
     return str(folder / "bundle")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded_once():
+    """Loads each bundle once for all commands that write with it."""
+    with mock.patch("firth.generation.engines.load_generator", functools.cache(load_generator)):
+        yield
 
 
 def expected(**values):
