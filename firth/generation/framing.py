@@ -163,10 +163,8 @@ class PromptFraming:
 
     def text(self, prompt: FramedPrompt, ids: Sequence[int]) -> bytes:
         """Returns the text of written tokens, in UTF-8; it may end inside a character."""
-        before = prompt.own if self.continues else ()
-        rows = tf.ragged.constant([before, [*before, *ids]], tf.int32)
-        known, whole = self.tokenizer.detokenize(rows).numpy()
-        return bytes(whole[len(known) :])
+        # Not by `detokenize`, whose calls would take longer than a token: a stream asks for the text at each.
+        return self.tokenizer.text_of(ids, prompt.own if self.continues else ())
 
     def pieces(self, ids: Sequence[int]) -> tuple[str, ...]:
         """Returns tokens as the vocabulary has them."""

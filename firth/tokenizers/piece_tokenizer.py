@@ -1,6 +1,7 @@
 """The base of tokenizers of pieces: KerasHub's interface, and the ids of special pieces."""
 
 import abc
+import functools
 import hashlib
 import json
 import re
@@ -81,6 +82,17 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         """Returns the texts of int [batch, pieces], dense or ragged, or int [pieces]."""
         joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
         return tf.strings.regex_replace(joined, r"\A ", "") if self._strips_first_space else joined
+
+    @functools.cached_property
+    def _texts(self) -> list[bytes]:
+        """Text of each piece as `detokenize` writes it inside a text."""
+        texts: list[bytes] = self._rendered.numpy().tolist()
+        return texts
+
+    def text_of(self, ids: Sequence[int], after: Sequence[int] = ()) -> bytes:  # noqa: D102
+        joined = b"".join(map(self._texts.__getitem__, ids))
+        is_first = self._strips_first_space and not any(map(self._texts.__getitem__, after))
+        return joined.removeprefix(b" ") if is_first else joined
 
     def tokenize(
         self,
@@ -290,7 +302,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         ((None, b'fox', b'es'), (b' fox', b'es'))
         """
         special = set(self.special_ids)
-        after = [None if id in special else text for id, text in enumerate(self._rendered.numpy().tolist())]
+        after = [None if id in special else text for id, text in enumerate(self._texts)]
         if not self._strips_first_space:
             return PieceBytes(tuple(after), tuple(after))
         at_start = [None if text is None else text.removeprefix(b" ") for text in after]

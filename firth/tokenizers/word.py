@@ -200,6 +200,10 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         with tf.device("CPU"):
             return tf.strings.reduce_join(tf.gather(tf.constant(self._words), ids), axis=-1, separator=" ")
 
+    def text_of(self, ids: Sequence[int], after: Sequence[int] = ()) -> bytes:  # noqa: D102
+        text = " ".join(self._words[each] for each in ids).encode()
+        return b" " + text if len(ids) and len(after) else text
+
     @property
     def piece_bytes(self) -> PieceBytes:
         """The bytes that each word writes: a space comes before all but the first."""

@@ -96,6 +96,28 @@ def test_the_bytes_of_pieces_are_those_of_detokenized_texts(make):
         assert b"".join(after[each] for each in row) == whole[len(known) :]
 
 
+@pytest.mark.parametrize("make", [*MAKE.values(), lambda: WordTokenizer([*SPECIAL_WORDS, "the", "fox", "."])])
+def test_the_text_of_ids_is_that_of_detokenize(make):
+    """Of all ids, special ones too, and of texts that continue none, one of no characters, and others."""
+    tokenizer = make()
+    generator = np.random.default_rng(3)
+    every = np.arange(tokenizer.vocabulary_size())
+    rows = [generator.choice(every, size).tolist() for size in generator.integers(0, 9, 99)]
+    # Padding writes nothing, so that a piece after it begins the text.
+    rows += [
+        [tokenizer.pad_id],
+        [],
+        [int(every[-1])],
+        [tokenizer.pad_id, int(every[5])],
+        *([each] for each in every[::9].tolist()),
+    ]
+    for before, row in itertools.pairwise(rows):
+        given = tf.ragged.constant([before, [*before, *row]], tf.int32)
+        known, whole = tokenizer.detokenize(given).numpy()
+        assert tokenizer.text_of(before) == known and tokenizer.text_of([*before, *row]) == whole
+        assert tokenizer.text_of(row, before) == whole[len(known) :]
+
+
 def test_roles(tokenizer):
     size = tokenizer.vocabulary_size()
     assert tokenizer.get_vocabulary()[:5] == SPECIALS
