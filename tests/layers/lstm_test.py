@@ -11,6 +11,7 @@ from firth.layers import LSTM
 from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.lstm import step_masks
 from tests.backends.gradients import derivative, gradients
+from tests.repeating import often
 
 BATCH, LENGTH, INPUTS, CELLS, WIDTH = 2, 5, 4, 5, 3
 DOCUMENTS = np.array([[1, 1, 2, 2, 0], [1, 2, 3, 3, 3]], "int32")
@@ -96,7 +97,18 @@ def test_equals_a_naive_one(directions, clips):
             np.testing.assert_allclose(np.array(one), np.array(other), atol=1e-5)
 
 
-@pytest.mark.parametrize("masked, clips", [(True, CLIPS), (False, NO_CLIPS)])
+GRADIENTS = [(True, CLIPS), (False, NO_CLIPS)]
+
+
+# Each way, and each mask and clips.
+@pytest.mark.parametrize(
+    "_steps, masked, clips",
+    often(
+        [(way, *each) for way in WAYS for each in GRADIENTS],
+        [(way, *each) for way, each in zip(WAYS, GRADIENTS)],
+    ),
+    indirect=["_steps"],
+)
 def test_gradients_equal_those_of_a_naive_one(masked, clips):
     layer, inputs, state = make(**clips), make_inputs(), make_state()
     documents = DOCUMENTS if masked else np.ones_like(DOCUMENTS)

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from firth.models import build_pretraining_model
+from firth.models.builders import build_outline
 from firth.recipes import Recipe, load_recipe, preset_names
 from firth.recipes.counting import parameter_counts
 
@@ -71,6 +71,7 @@ SHAPES["deberta masked_lm"] = small_twin(
 @pytest.mark.parametrize("name", SHAPES)
 def test_counted_parameters_are_those_of_the_model(name):
     recipe = SHAPES[name]
-    model = build_pretraining_model(recipe, dtype="float32")
+    # Weights that are not made have the shapes of those that are: `builders_outline_test.py` compares them.
+    model = build_outline(recipe)
     counts = parameter_counts(recipe)
     assert sum(math.prod(weight.shape) for weight in model.trainable_weights) == counts["total_with_heads"]

@@ -15,6 +15,7 @@ from firth.models import BundleError, build_pretraining_model, load_model, save_
 from firth.models.bundle import RECIPE_FILE, WEIGHTS_FILE, weights_by_path
 from firth.recipes import load_recipe, preset_names
 from tests.models.table import make_features, tiny_recipe
+from tests.repeating import often
 
 METADATA = {"library": "firth", "format": "1"}
 TINY = [name for name in preset_names() if name.endswith("_tiny")]
@@ -47,7 +48,23 @@ def refused(bundle, match):
         load_model(bundle)
 
 
-@pytest.mark.parametrize("name", TINY)
+# The others are of the same layers and heads as these.
+KINDS = [
+    "albert",
+    "bart",
+    "bert",
+    "deberta_v3",
+    "electra",
+    "elmo",
+    "llama",
+    "modernbert",
+    "spanbert",
+    "t5_1_1",
+]
+KINDS += ["xlnet"]
+
+
+@pytest.mark.parametrize("name", often(TINY, [f"{kind}_tiny" for kind in KINDS]))
 def test_a_loaded_model_is_the_saved_one(name, tmp_path):
     recipe = small(name)
     model = build_pretraining_model(recipe)

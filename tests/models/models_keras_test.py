@@ -26,12 +26,13 @@ from tests.models.table import (
     tiny_recipe,
     training_features,
 )
+from tests.repeating import often
 
 # One of each kind of backbone.
 KINDS = {model.kind: name for name, model in reversed(MODELS.items())}
 backbones = pytest.mark.parametrize("name", KINDS.values())
 all_backbones = pytest.mark.parametrize("name", [*KINDS.values(), *OTHERS])
-trained = pytest.mark.parametrize("name", ["masked_lm", "causal_lm"])
+trained = pytest.mark.parametrize("name", often(["masked_lm", "causal_lm"], ["causal_lm"]))
 on_tensorflow = pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="is of TensorFlow")
 
 
@@ -112,8 +113,8 @@ def test_in_the_functional_api_cloned_and_saved(name, tmp_path):
 
 # A graph has each layer. What exports is in the class of all backbones. BERT is exported with heads below.
 EXPORTED = [
-    pytest.param(name, number == 1, marks=[pytest.mark.repeated] * (name == "bert"))
-    for number, name in enumerate(KINDS.values())
+    pytest.param(name, name == "t5", marks=[pytest.mark.repeated] * (name != "gpt2"))
+    for name in KINDS.values()
 ]
 
 
@@ -240,10 +241,8 @@ def test_features_that_are_missing_are_named(name):
 @trained
 def test_labels_that_are_missing_are_named_and_predict_needs_none(name, tmp_path):
     model, features = build(name), training_features(name)
-    # One in a graph; op by op, which JAX cannot, no other is traced.
+    # Predicted in a graph; the rest op by op, which JAX cannot.
     eagerly = keras.backend.backend() != "jax"
-    if eagerly and name != "masked_lm":
-        model.compile("sgd", run_eagerly=True)
     label = {"masked_lm": "masked_labels", "causal_lm": "label_ids"}[name]
     without = {
         key: value for key, value in features.items() if not key.endswith(("labels", "weights", "label_ids"))
@@ -267,7 +266,12 @@ def test_labels_that_are_missing_are_named_and_predict_needs_none(name, tmp_path
 
 
 @pytest.mark.parametrize(
-    "name", ["masked_lm", "causal_lm", "permutation_lm", "denoising", "bidirectional_lm"]
+    "name",
+    often(
+        ["masked_lm", "causal_lm", "permutation_lm", "denoising", "bidirectional_lm"],
+        # Features of one side, with predicted positions, and of two.
+        ["permutation_lm", "denoising"],
+    ),
 )
 def test_tokens_alone_have_logits_and_are_trained_on(name):
     model, tokens = build(name), tokens_of(TRAINED[name][0])
@@ -347,6 +351,7 @@ def test_a_global_policy_is_that_of_a_model():
 
 MIRRORED = """
 import json
+import sys
 
 import tensorflow as tf
 
@@ -359,7 +364,7 @@ from tests.models.table import shape_of, tiny_recipe, training_features
 features = training_features("masked_lm")
 with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
     model = build_pretraining_model(tiny_recipe(shape_of("masked_lm")))
-    model.compile("sgd", jit_compile=False)
+    model.compile("sgd", jit_compile=False, run_eagerly=sys.argv[1] == "eagerly")
 data = tf.data.Dataset.from_tensor_slices(features).repeat().batch(2, drop_remainder=True)
 history = model.fit(data, steps_per_epoch=1, epochs=2, verbose=0).history
 print(json.dumps({"loss": history["loss"], "devices": model.distribute_strategy.num_replicas_in_sync}))
@@ -367,7 +372,8 @@ print(json.dumps({"loss": history["loss"], "devices": model.distribute_strategy.
 
 
 @on_tensorflow
-def test_fit_on_two_devices_without_a_call_before():
-    done = run_python(["-c", MIRRORED], check=True)
+@pytest.mark.parametrize("how", often(["eagerly", "compiled"], ["eagerly"]))
+def test_fit_on_two_devices_without_a_call_before(how):
+    done = run_python(["-c", MIRRORED, how], check=True)
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["devices"] == 2 and found["loss"][-1] < found["loss"][0]

@@ -17,6 +17,7 @@ from tests.models.models_rematerialisation_test import (
     loss_of,
 )
 from tests.models.table import LENGTH, TARGET_LENGTH, training_features
+from tests.repeating import often
 
 ROWS, LONG = 5, 8192
 # Buckets of distances, and XLNet's two streams.
@@ -59,7 +60,8 @@ def all_pairs(shapes, lengths=(LENGTH, TARGET_LENGTH)) -> int:
     return sum(shape[-2] in lengths and shape[-1] in lengths for shape in shapes if len(shape) > 3)
 
 
-@pytest.mark.parametrize("name", USUAL)
+# Below, stacks of blocks hold no pairs.
+@pytest.mark.parametrize("name", often(USUAL, ["permutation_lm"]))
 def test_no_tensor_of_the_step_holds_all_pairs_of_tokens(name, few_rows):
     def count():
         model, losses = build(name, again=False, layers=1)
@@ -88,7 +90,7 @@ def test_rows_of_8192_tokens_hold_no_pairs(kind):
     assert any(shape[-2:] == (by_rows.ROWS, LONG) for shape in shapes)
 
 
-@pytest.mark.parametrize("window", [None, 4])
+@pytest.mark.parametrize("window", often([None, 4], [4]))
 @pytest.mark.parametrize("kind", [MaskedTransformer, CausalTransformer])
 def test_a_window_leaves_out_keys(kind, window, few_rows, monkeypatch):
     """Of long rows, blocks of queries read the blocks of keys around them."""

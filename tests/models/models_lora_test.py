@@ -8,9 +8,10 @@ from firth.tuning import TuningError, merge
 from tests.models.models_checklist_test import build, numpy
 from tests.models.models_keras_test import KINDS, backbone_of, tokens_of
 from tests.models.table import training_features
+from tests.repeating import often
 
 
-@pytest.mark.parametrize("name", [*KINDS.values(), "xlnet"])
+@pytest.mark.parametrize("name", often([*KINDS.values(), "xlnet"], [KINDS["encoder_decoder"], "xlnet"]))
 def test_enable_lora_trains_small_matrices_alone(name, tmp_path):
     backbone, features = backbone_of(name, layers=1), tokens_of(name)
     before = numpy(backbone(features))

@@ -5,19 +5,19 @@ import pytest
 
 from firth import features
 from firth.objectives import OBJECTIVES
-from tests.objectives.cases import CASES, CHOOSING, HIDING, SEP, SEQUENCES, make
+from tests.objectives.cases import CASES, CHOOSING, HIDING, SEP, SEQUENCES, make, of_each
 from tests.objectives.recovery import restored
 from tests.objectives.rows import tokenizer
 
 MASK, SPECIALS = 4, range(5)
 
 
-@pytest.fixture(params=CHOOSING)
+@pytest.fixture(params=of_each(CHOOSING))
 def made(request):
     return make(request.param)
 
 
-@pytest.fixture(params=HIDING)
+@pytest.fixture(params=of_each(HIDING))
 def hidden(request):
     return make(request.param)
 

@@ -5,7 +5,7 @@ import typing
 import numpy as np
 import pytest
 
-from tests.objectives.cases import CORRUPTING, ROWS, WORD_PIECES, make
+from tests.objectives.cases import CORRUPTING, ROWS, WORD_PIECES, make, of_each
 from tests.objectives.rows import PIECES
 
 
@@ -19,7 +19,7 @@ class Part(typing.NamedTuple):
     weights: list
 
 
-@pytest.fixture(scope="module", params=CORRUPTING)
+@pytest.fixture(scope="module", params=of_each(CORRUPTING))
 def made(request):
     return make(request.param)
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 from firth import features
 from firth.objectives import OBJECTIVES
 from firth.recipes.objectives.objective import AnyObjective
-from tests.objectives.cases import CASES, PIECES, ROWS, SEQUENCES, make
+from tests.objectives.cases import CASES, PIECES, ROWS, SEQUENCES, make, of_each
 from tests.objectives.rows import output_specs, own_pieces
 
 ORDINARY = range(5, 5 + PIECES)
@@ -21,7 +21,7 @@ LABELS = (
 )
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(scope="module", params=of_each())
 def made(request):
     return make(request.param)
 

@@ -12,10 +12,9 @@ import pytest
 import tensorflow as tf
 
 from firth.models import build_model
-from firth.objectives import MaskedLMObjective
 from firth.recipes.training.training import Training
 from firth.tokenizers import load_tokenizer
-from firth.training import NonFiniteLossError, read_history, train
+from firth.training import NonFiniteLossError, pretraining, read_history, train
 from firth.training.checkpoints import Checkpoints, Progress
 from firth.training.input_pipeline import training_batches
 from firth.training.loop import Loop
@@ -39,7 +38,9 @@ def run(recipe, artifact, directory):
 
 def batches(recipe, artifact, directory):
     rows = open_rows(recipe, artifact[0], str(directory / "checkpoints"))
-    objective = MaskedLMObjective(recipe.objective, recipe.sequences, load_tokenizer(artifact[1]))
+    # The graph that the training has.
+    make = pretraining.OBJECTIVES[recipe.objective.kind]
+    objective = make(recipe.objective, recipe.sequences, load_tokenizer(artifact[1]))
     training = recipe.training
     data = training_batches(rows, objective, recipe.seed, training.batch_size, 0, training.steps)
     return list(data.as_numpy_iterator())
@@ -72,12 +73,16 @@ def test_a_loss_that_is_not_finite_stops_with_step_and_examples(artifact, tmp_pa
 CURVE = ("step", "loss", "mlm_loss", "nsp_loss", "gradient_norm", "learning_rate", "tokens")
 
 
+def recipe_of_blocks(steps, **training):
+    return tiny_recipe(True, steps=8, steps_per_execution=steps, learning_rate=0.05, **training)
+
+
 @pytest.fixture(scope="module")
 def step_by_step(artifact, tmp_path_factory):
     """The weights, the curve and the folder of a run that reads every step's result, without a graph."""
     directory = tmp_path_factory.mktemp("steps")
     with eagerly():
-        model = run(tiny_recipe(True, steps=8, steps_per_execution=1), artifact, directory)
+        model = run(recipe_of_blocks(1), artifact, directory)
     return model.get_weights(), curve(directory), directory
 
 
@@ -89,11 +94,19 @@ def test_blocks_of_steps_change_no_result(artifact, tmp_path, step_by_step):
     """Dropout included; a checkpoint every four steps cuts blocks of three."""
     weights, expected, _ = step_by_step
     made = []
-    model = run_and_list_blocks(tiny_recipe(True, steps=8, steps_per_execution=3), artifact, tmp_path, made)
+    model = run_and_list_blocks(recipe_of_blocks(3), artifact, tmp_path, made)
     assert made == [1, 3, 3, 1]
     assert curve(tmp_path) == expected
     for one, other in zip(weights, model.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_the_curve_falls_and_no_two_steps_are_alike(step_by_step):
+    _, lines, _ = step_by_step
+    assert [line[0] for line in lines] == list(range(1, 9))
+    losses = np.array([line[1] for line in lines])
+    assert losses[-3:].mean() < losses[:3].mean() - 0.3
+    assert len(set(losses.tolist())) == 8
 
 
 @pytest.mark.repeated
@@ -101,7 +114,7 @@ def test_a_training_that_xla_compiles_has_the_losses_of_one_that_it_does_not(
     artifact, tmp_path, step_by_step
 ):
     """Dropout included, in blocks of several steps."""
-    run(tiny_recipe(True, steps=8, steps_per_execution=3, jit_compile=True), artifact, tmp_path)
+    run(recipe_of_blocks(3, jit_compile=True), artifact, tmp_path)
     for line, expected in zip(curve(tmp_path), step_by_step[1], strict=True):
         assert line == pytest.approx(expected, rel=1e-4)
 

@@ -108,7 +108,7 @@ def moved_parts(recipe, weights) -> set[str]:
     [
         pytest.param({"kind": "full"}, {EMBEDDINGS, FIRST, LAST}, marks=pytest.mark.repeated),
         pytest.param({"kind": "head"}, set(), marks=pytest.mark.repeated),
-        ({"kind": "last_layers", "layers": 1}, {LAST}),
+        pytest.param({"kind": "last_layers", "layers": 1}, {LAST}, marks=pytest.mark.repeated),
         pytest.param(
             {"kind": "discriminative", "decay": 0.5}, {EMBEDDINGS, FIRST, LAST}, marks=pytest.mark.repeated
         ),
@@ -134,10 +134,7 @@ SETTINGS = {
     **{kind: {"length": 2} for kind, each in method_types().items() if issubclass(each, PromptMethod)},
     **{"last_layers": {"layers": 1}, "houlsby": {"bottleneck": 4}},
 }
-STATES = [
-    pytest.param(kind, marks=() if kind in ("prefix_tuning", "adalora") else pytest.mark.repeated)
-    for kind in METHODS
-]
+STATES = [pytest.param(kind, marks=() if kind == "adalora" else pytest.mark.repeated) for kind in METHODS]
 
 
 @pytest.mark.usefixtures("eager")

@@ -10,16 +10,16 @@ from firth.training import read_history, train
 from tests.training.artifacts import raw_row, tiny_recipe, write_artifact, write_rows
 from tests.training.kills import copies_after, steps_made
 
-STEPS, SWITCH, LENGTH = 10, 6, 22
+STEPS, SWITCH, LENGTH = 5, 3, 22
 CURVE = ("step", "loss", "gradient_norm", "learning_rate", "tokens")
 pytestmark = pytest.mark.usefixtures("eager_steps")
 
 
 @pytest.fixture(scope="module")
 def recipe():
-    """Six steps of two rows of 22 tokens, then four of four rows of 24."""
+    """Three steps of two rows of 22 tokens, then two of four rows of 24."""
     stage = Stage(length=LENGTH, steps_fraction=0.6, batch_size=2, max_predictions=3)
-    return tiny_recipe(steps=STEPS, checkpoint_every_steps=2, earlier_stages=(stage,))
+    return tiny_recipe(steps=STEPS, checkpoint_every_steps=1, earlier_stages=(stage,))
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def curve(directory):
 def killed(tmp_path_factory):
     """Folders of checkpoints as a kill after these steps would leave them."""
     folder = tmp_path_factory.mktemp("killed")
-    return {step: folder / str(step) for step in (3, 7)}
+    return {step: folder / str(step) for step in (2, 4)}
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +67,9 @@ def test_stages_share_steps_and_learning_rate(recipe, uninterrupted):
     assert tokens[:SWITCH].max() <= 2 * LENGTH < tokens[SWITCH:].min()
 
 
-@pytest.mark.parametrize(("step", "saved"), [pytest.param(3, 2, marks=pytest.mark.repeated), (7, SWITCH)])
+@pytest.mark.parametrize(("step", "saved"), [pytest.param(2, 1, marks=pytest.mark.repeated), (4, SWITCH)])
 def test_a_killed_run_goes_on_in_its_stage(step, saved, recipe, artifact, uninterrupted, killed, tmp_path):
-    """The last checkpoint before step 7 is the last one of the first stage."""
+    """The last checkpoint before step 4 is the last one of the first stage."""
     killed[step].rename(tmp_path / "checkpoints")
     assert max(path.name for path in tmp_path.glob("checkpoints/*/step-*")) == f"step-{saved:010d}"
     with steps_made() as steps:

@@ -29,7 +29,11 @@ def whole(eager_steps, tmp_path_factory):
 
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize(
-    ("sent", "code", "kind"), [(signal.SIGTERM, 143, SystemExit), (signal.SIGINT, 130, KeyboardInterrupt)]
+    ("sent", "code", "kind"),
+    [
+        (signal.SIGTERM, 143, SystemExit),
+        pytest.param(signal.SIGINT, 130, KeyboardInterrupt, marks=pytest.mark.repeated),
+    ],
 )
 def test_it_saves_after_its_step_and_goes_on_to_the_same_result(tmp_path, whole, sent, code, kind, caplog):
     write_artifact(tmp_path / "artifact")

@@ -9,8 +9,8 @@ from tests.training.eagerly import eagerly
 from tests.training.train_replicas import STEPS, recipes
 from tests.training.word_artifacts import write_word_artifact
 
-# The first step, and a block of three.
-FEW = 4
+# The first step, and a block of two.
+FEW = 3
 WRITERS = {"bert": write_artifact, "elmo": write_word_artifact}
 
 
@@ -56,7 +56,7 @@ def test_the_smallest_parts_equal_the_batch_too(tmp_path, name):
     assert_equal(whole, run(name, tmp_path / "parts", STEPS, gradient_accumulation_steps=batch_size))
 
 
-AGAIN = {"rematerialisation": "blocks", "gradient_accumulation_steps": 2, "steps_per_execution": 3}
+AGAIN = {"rematerialisation": "blocks", "gradient_accumulation_steps": 2, "steps_per_execution": 2}
 
 
 @pytest.mark.usefixtures("eager")

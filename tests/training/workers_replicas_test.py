@@ -6,11 +6,12 @@ import pytest
 
 from firth import features
 from firth.objectives import MaskedLMObjective
-from firth.tokenizers import load_tokenizer
+from firth.tokenizers import WordPieceTokenizer
 from firth.training.input_pipeline import training_batches
 from firth.training.pretraining import open_rows
 from firth.training.workers import BatchShare
-from tests.training.artifacts import tiny_recipe, write_artifact, write_split
+from tests.training.artifacts import VOCABULARY, tiny_recipe, write_artifact, write_split
+from tests.training.traced_objectives import traced
 
 BATCH, STEPS = 8, 5
 
@@ -22,15 +23,18 @@ def read(tmp_path_factory):
     return reader(directory, write_artifact(directory))
 
 
-def reader(directory, files):
+@functools.cache
+def objective():
     recipe = tiny_recipe()
-    rows = open_rows(recipe, files, str(directory / "checkpoints"))
-    tokenizer = load_tokenizer(str(directory / "tokenizer"))
-    objective = MaskedLMObjective(recipe.objective, recipe.sequences, tokenizer)
+    return traced(MaskedLMObjective(recipe.objective, recipe.sequences, WordPieceTokenizer(VOCABULARY)))
+
+
+def reader(directory, files):
+    rows = open_rows(tiny_recipe(), files, str(directory / "checkpoints"))
 
     @functools.cache
     def of_share(share):
-        data = training_batches(rows, objective, 42, BATCH, 2, 2 + STEPS, share=share)
+        data = training_batches(rows, objective(), 42, BATCH, 2, 2 + STEPS, share=share)
         assert data.element_spec[0].shape == (share.rows_of_replica(BATCH),)
         return list(data.as_numpy_iterator())
 

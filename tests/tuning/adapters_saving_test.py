@@ -12,6 +12,7 @@ from firth.models.additions.addition_kinds import replace_training_additions
 from firth.models.bundle import weights_by_path
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.tuning import AdapterError, load_adapter, load_merged, merge, save_adapter
+from tests.repeating import often
 from tests.training.kills import copies_after, steps_made
 from tests.tuning.drawn import drawn
 from tests.tuning.runs import adapting, by_method, fits, weights_after, write_base
@@ -19,6 +20,8 @@ from tests.tuning.table import ADDING, small
 
 # One of each kind of backbone, and of BERT's one whose layers share their weights.
 FAMILIES = ("bert", "albert", "gpt", "t5", "xlnet", "elmo")
+# They add layers of the same class as another method, and keep them in the same way.
+AS_OTHERS = ("loha", "pfeiffer", "p_tuning_v2", "prompt_tuning")
 CASES = [(kind, family) for family in FAMILIES for kind in ADDING if fits(kind, family)]
 
 
@@ -48,7 +51,7 @@ def bases(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "kind, family",
-    [pytest.param(*case, marks=() if case[1] == "bert" else pytest.mark.repeated) for case in CASES],
+    often(CASES, [(kind, "bert") for kind in ADDING if kind not in AS_OTHERS]),
 )
 def test_it_is_saved_alone_loaded_on_its_base_and_refused_on_another(kind, family, bases, tmp_path):
     recipe, other, of_base = bases(family)

@@ -108,10 +108,10 @@ def test_dropout_drops_in_training_and_the_mean_stays():
     layer = Attention(WIDTH, heads=2, dropout=0.5, seed=3, initializer_stddev=0.5)
     bias = attention_bias(documents, causal=True)
     read = np.array(layer(hidden, bias, causal=True))
-    drawn = np.array([layer(hidden, bias, causal=True, training=True) for _ in range(60)])
+    drawn = np.array([layer(hidden, bias, causal=True, training=True) for _ in range(25)])
     assert np.abs(drawn[0] - read).max() > 0.1
     # Most rows see many keys, so that the mean of the draws is close.
-    assert np.abs(drawn.mean(axis=0) - read).mean() < 0.1 * np.abs(read).mean()
+    assert np.abs(drawn.mean(axis=0) - read).mean() < 0.16 * np.abs(read).mean()
 
 
 def test_compiled_for_any_batch_and_in_bfloat16():

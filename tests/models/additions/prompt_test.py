@@ -20,6 +20,7 @@ from firth.recipes.models.transformers import CausalTransformerConfig
 from firth.recipes.tuning import prompts
 from tests.models.backbones.backbone_test import IS_JAX, documents_of, numpy, tokens_of
 from tests.models.table import DECODERS, MODELS, OTHERS, TRAINED, VOCABULARY, make_features
+from tests.repeating import often
 
 PREFIXES = {
     "prefix_tuning": prompts.PrefixTuning(length=3, hidden=5),
@@ -39,12 +40,15 @@ WITH_PROMPT = [case for case in CASES if case != "prefix lm"]
 OBJECTIVES = dict(TRAINED.values())
 
 
-def over(cases, methods):
-    """Each method on the first of the cases that are chosen, and on each other case one method in turn."""
+def over(cases, methods, few=CHOSEN):
+    """Each method on the first of the cases that are chosen, and on each other case one method in turn.
+
+    Cases that are not among the few are tried by the repeated tests.
+    """
     first = next(case for case in CHOSEN if case in cases)
     others = [case for case in cases if case != first and (case in CHOSEN or not IS_JAX)]
-    pairs = [(first, method) for method in methods]
-    return pytest.mark.parametrize("case, method", [*pairs, *zip(others, itertools.cycle(methods))])
+    pairs = [*((first, method) for method in methods), *zip(others, itertools.cycle(methods))]
+    return pytest.mark.parametrize("case, method", often(pairs, [pair for pair in pairs if pair[0] in few]))
 
 
 def model_of(case, method=None, dtype=None, layers=1):
@@ -78,7 +82,7 @@ def close(found, expected):
     np.testing.assert_allclose(found, expected, atol=2e-5 * np.abs(expected).max())
 
 
-@over(CASES, PREFIXES)
+@over(CASES, PREFIXES, few=CASES)
 def test_each_document_of_a_row_reads_the_prefix_as_it_does_alone(case, method):
     # Two layers, each of which has a prefix of its own.
     model = held(case, method, layers=2 if case in CHOSEN else 1)

@@ -12,6 +12,7 @@ from firth.recipes.tasks.forms import ELMoForm
 from firth.recipes.tasks.tagging import Tagging
 from tests.backends.gradients import gradients
 from tests.models.table import CHARACTERS, OTHERS
+from tests.repeating import often
 
 FORM = ELMoForm(layers=1, cells=5, output_mix=True)
 BARE = ELMoForm(layers=1, cells=5)
@@ -22,7 +23,6 @@ TASKS = {
     "a number of two": Regression(pair=True, form=FORM),
     "tags": Tagging(labels=("O", "B-A", "I-A"), form=FORM),
 }
-tasks = pytest.mark.parametrize("name", TASKS)
 # Words and marks of the documents of a row, and padding after them.
 DOCUMENTS, LENGTH = (4, 3, 5, 3), 16
 
@@ -119,7 +119,7 @@ def test_two_texts_are_compared_with_each_other_alone():
         assert moved[record] > 1e-5 and moved[1 - record] < 1e-6
 
 
-@tasks
+@pytest.mark.parametrize("name", often(TASKS, ["a number of two", "tags"]))
 def test_every_weight_gets_a_gradient(name):
     model, features = build(name), features_of(TASKS[name])
     losses = TASKS[name].losses

@@ -12,7 +12,7 @@ from firth.objectives.transforms.next_sentences import choose_pairs
 from firth.objectives.transforms.pairs import choose_order
 from tests.objectives.realistic import documents, packed
 
-PAIRS, BATCH = 5000, 1000
+PAIRS, BATCH = 3000, 1000
 SHAPES = [(128, 1), pytest.param((128, 8), marks=pytest.mark.repeated)]
 FIELDS = ("second_sources", "first_lengths", "second_lengths", "is_other", "is_pair")
 

@@ -11,7 +11,7 @@ from firth.recipes.tuning.adding import LoRA
 from firth.training.optimizers.adamw import AdamW
 from firth.training.optimizers.summed_gradients import is_decayed
 from firth.tuning import METHODS
-from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY
+from tests.models.table import TRAINED, VOCABULARY, shape_of
 
 # By what they are called in their layers; of a character CNN's kernels, the first two.
 DECAYED = {"kernel", "table", "kernel_0", "kernel_1", "query_kernel", "relative_kernel", "segments"}
@@ -22,8 +22,7 @@ KEPT |= {"gamma", "beta", "scale"}
 
 
 def built(name: str) -> keras.Model:
-    model, objective = TRAINED[name]
-    shape = {**MODELS, **OTHERS}[model]
+    shape, objective = shape_of(name), TRAINED[name][1]
     made = PretrainingModel(model=shape, objective=objective, vocabulary_size=VOCABULARY, dtype="float32")
     made.build()
     return made

@@ -1,0 +1,16 @@
+"""Rows of a table of which `make test` has some, and the repeated tests the others."""
+
+from collections.abc import Collection, Iterable
+
+import pytest
+
+
+def often(values: Iterable, few: Collection) -> list:
+    """Returns parameters of a test: those that are not in `few` are marked as repeated.
+
+    Args:
+        values: Values of one parameter, or tuples of those of several.
+        few: Values that are tried each time.
+    """
+    rows = [(each, each if isinstance(each, tuple) else (each,)) for each in values]
+    return [pytest.param(*row, marks=() if each in few else pytest.mark.repeated) for each, row in rows]
