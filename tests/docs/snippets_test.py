@@ -116,8 +116,17 @@ def test_every_check_of_a_program_is_used():
     assert used == set(CHECKS)
 
 
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory):
+    """A folder with the bundles that recipes of the pages name."""
+    folder = tmp_path_factory.mktemp("bases")
+    for name, preset in (("minilm", "bert_tiny"), ("t5_tiny", "t5_tiny"), ("gpt2_tiny", "gpt2_tiny")):
+        write_bundle(folder / name / "bundle", preset=preset)
+    return folder
+
+
 @pytest.mark.parametrize("snippet", all_snippets("yaml"), ids=str)
-def test_recipes(snippet, tmp_path):
+def test_recipes(snippet, bases, tmp_path):
     """A whole recipe, or a part of one that a recipe with sources of the names it uses may have."""
     text, load = snippet.text, load_recipe
     if "\ntask:" in text:
@@ -129,13 +138,10 @@ def test_recipes(snippet, tmp_path):
         text = text.replace("cleaning:\n", "cleaning:\n  steps: [{kind: c4}]\n")
     path = tmp_path / "my_recipe.yaml"
     path.write_text(text)
-    write_bundle(tmp_path / "minilm" / "bundle")
-    for preset in ("t5_tiny", "gpt2_tiny"):
-        write_bundle(tmp_path / preset / "bundle", preset=preset)
-    assert load(str(path), root=tmp_path).name in text or "name:" not in snippet.text
+    assert load(str(path), root=bases).name in text or "name:" not in snippet.text
     with pytest.raises(RecipeError):
         path.write_text(re.sub(r"^(\w+):", r"\1x:", text, count=1, flags=re.MULTILINE))
-        load(str(path), root=tmp_path)
+        load(str(path), root=bases)
 
 
 @pytest.mark.repeated

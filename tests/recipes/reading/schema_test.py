@@ -66,13 +66,20 @@ def test_the_schema_refuses(data):
 ADAPTING = [each for each in all_snippets("yaml") if "\ntask:" in each.text]
 
 
-@pytest.mark.parametrize("snippet", ADAPTING, ids=str)
-def test_adapting_recipes_fit_their_schema_as_written_and_resolved(snippet, tmp_path):
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory):
+    """A folder with the bundles that the snippets name."""
+    folder = tmp_path_factory.mktemp("bases")
     for name in ("minilm", "t5_tiny", "gpt2_tiny"):
-        write_bundle(tmp_path / name / "bundle", preset="bert_tiny" if name == "minilm" else name)
+        write_bundle(folder / name / "bundle", preset="bert_tiny" if name == "minilm" else name)
+    return folder
+
+
+@pytest.mark.parametrize("snippet", ADAPTING, ids=str)
+def test_adapting_recipes_fit_their_schema_as_written_and_resolved(snippet, bases, tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text(snippet.text)
-    written = adapting_yaml(load_adapting_recipe(file, root=tmp_path))
+    written = adapting_yaml(load_adapting_recipe(file, root=bases))
     for text in (snippet.text, written):
         assert errors_of(read_yaml(text, "mine").data, AdaptingRecipe) == []
 
