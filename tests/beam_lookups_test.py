@@ -1,18 +1,29 @@
 """Beam's answers are the same when it remembers them."""
 
+import bz2
+import threading
 from unittest import mock
 
 import apache_beam as beam
 import pytest
 from apache_beam.coders import StrUtf8Coder
+from apache_beam.internal import cloudpickle_pickler
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, SetupOptions
 from apache_beam.runners.portability.prism_runner import PrismRunner
+from apache_beam.runners.worker import statesampler
 from apache_beam.runners.worker.statecache import get_deep_size
 from apache_beam.transforms import core, userstate
 from apache_beam.typehints import decorators
+from apache_beam.utils.counters import CounterFactory
 
 from firth.pipelines.beam_lookups import remembered_lookups
-from tests.beam_lookups import remember_by_code, remember_specs, remember_views
+from tests.beam_lookups import (
+    ExecutorOfThisThread,
+    compress_in_small_blocks,
+    remember_by_code,
+    remember_specs,
+    remember_views,
+)
 from tests.lookups import remember_signatures
 
 STATE = userstate.BagStateSpec("seen", StrUtf8Coder())
@@ -86,6 +97,25 @@ def test_pipelines_run_without_prism_with_the_sizes_of_values():
         PrismRunner().run_pipeline(beam.Pipeline(options=options), options)
     assert get_deep_size([b"a" * 1000]) > get_deep_size([b"a"]) + 990
     assert core.get_signature is decorators.get_signature
+
+
+def test_functions_are_pickled_in_small_blocks_and_read_as_any():
+    content = b"a function" * 999
+    assert bz2.decompress(compress_in_small_blocks(content)) == content
+    assert cloudpickle_pickler.loads(cloudpickle_pickler.dumps(content)) == content
+    assert cloudpickle_pickler.bz2.compress(content) is cloudpickle_pickler.bz2.compress(content)
+
+
+def test_a_bundle_runs_in_its_thread_and_its_errors_reach_the_caller():
+    with ExecutorOfThisThread(max_workers=1) as executor:
+        assert executor.submit(threading.get_ident).result(timeout=1) == threading.get_ident()
+        with pytest.raises(ZeroDivisionError):
+            executor.submit(lambda: 1 / 0).result()
+    sampler, threads = statesampler.StateSampler("", CounterFactory()), threading.active_count()
+    sampler.start()
+    assert statesampler.get_current_tracker() is sampler and threading.active_count() == threads
+    sampler.stop_if_still_running()
+    assert statesampler.get_current_tracker() is None and sampler.finished
 
 
 def test_the_last_block_that_ends_puts_the_look_ups_back():

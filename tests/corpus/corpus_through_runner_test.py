@@ -22,6 +22,8 @@ SMALL = {"max_documents": 4, "max_characters": 200, "buckets": 2**10}
 SETTINGS = {
     "classifier": {"reference": ["books"], "keep": "threshold", "threshold": 0.0, **SMALL},
     "domain_rules": {"each_domain": {"max_documents": 10}},
+    # Each round moves links of the same size again.
+    "near_duplicates": {"rounds": 1},
 }
 KINDS = sorted(kind for kind, factory in STEPS.items() if issubclass(factory, CorpusStep))
 
@@ -63,7 +65,7 @@ def of_files(tmp_path_factory, benchmark_file):
     models = [fasttext_step(threshold=0.0), scikit_learn_step(folder, threshold=0.0)]
     return {
         "decontaminate": {"benchmarks": [benchmark_file]},
-        "dataset_duplicates": {"benchmarks": [benchmark_file]},
+        "dataset_duplicates": {"benchmarks": [benchmark_file], "rounds": 1},
         **{step.kind: step.model_dump(mode="json", exclude_unset=True) for step in models},
     }
 

@@ -10,7 +10,6 @@ from firth.corpus import Document, fork_workers
 from firth.corpus.curation.clean import Clean
 from firth.corpus.documents.corpus_counts import DROPPED, CorpusCounts, merge_counts
 from firth.corpus.documents.steps import Grouping
-from firth.corpus.io.records import read_record
 from firth.recipes.corpus.cleaning import step_names
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesStep
 from tests.corpus.helpers import make_pipeline
@@ -40,29 +39,38 @@ def run_steps(
     """Returns the documents that steps keep, by id, and what was counted, after checking that it adds up."""
     scratch = folder / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
+    for path in [*folder.glob("kept-*"), *folder.glob("totals-*")]:
+        path.unlink()
     batches = [list(documents[start : start + batch]) for start in range(0, len(documents), batch)] or [[]]
     with pipeline() as p:
         clean = Clean(steps, sources, str(folder), Grouping(groups, str(scratch) if by_files else ""))
         cleaned, partial_totals = p | beam.Create(batches) | clean
         totals = partial_totals | beam.Flatten() | beam.CombineGlobally(merge_counts)
-        for name, values in {"kept": cleaned, "totals": totals}.items():
-            _ = (
-                values
-                | f"Pickle[{name}]" >> beam.Map(pickle.dumps)
-                | f"Write[{name}]" >> beam.io.WriteToTFRecord(f"{folder}/{name}")
-            )
-    (counted,) = _read(folder, "totals")
+        write_pickles(cleaned, folder, "kept")
+        write_pickles(totals, folder, "totals")
+    (counted,) = read_pickles(folder, "totals")
     counted.check(step_names(steps))
-    kept = [document for each in _read(folder, "kept") for document in each]
+    kept = [document for each in read_pickles(folder, "kept") for document in each]
     return sorted(kept, key=lambda document: document.id), counted
 
 
-def _read(folder, name: str) -> list:
-    found = []
-    for path in sorted(folder.glob(f"{name}-*")):
-        with path.open("rb") as file:
-            found += map(pickle.loads, iter(lambda file=file: read_record(file), None))
-    return found
+def write_pickles(values: beam.PCollection, folder, name: str) -> None:
+    """Writes each value to a file of its own, in one stage: Beam's sinks have a dozen."""
+
+    # Pickled by value: workers of their own would take seconds to import this module.
+    def write(value, start=f"{folder}/{name}-"):
+        import pickle
+        import uuid
+
+        with open(f"{start}{uuid.uuid4().hex}", "wb") as file:
+            pickle.dump(value, file)
+
+    _ = values | f"Write[{name}]" >> beam.Map(write)
+
+
+def read_pickles(folder, name: str) -> list:
+    """Returns the values of the files of a name, in no order."""
+    return [pickle.loads(path.read_bytes()) for path in folder.glob(f"{name}-*")]
 
 
 def reasons(totals: CorpusCounts) -> dict[str, int]:

@@ -3,11 +3,12 @@
 import random
 
 import apache_beam as beam
-import tensorflow as tf
 
+from firth import storage
 from firth.corpus import SPLITS, Document, ReadSources, check_sources, curate
 from firth.corpus.documents.document import document_id
-from firth.corpus.io.records import write_records
+from firth.corpus.io import records
+from firth.corpus.io.records import WriteRecords, write_records
 from firth.recipes.corpus.cleaning import Cleaning, ExactDuplicatesStep, LengthStep, NormalizeStep, Split
 
 
@@ -32,9 +33,8 @@ CLEANING = Cleaning(steps=STEPS, split=Split(eval_fraction=0.3))
 WORDS = "the a of and in whale ship sea Captain harpoon saw called white . ! ? (old) (new) 'and' 1851"
 
 
-def read_records(pattern: str, compression: str = "GZIP") -> list[bytes]:
-    files = sorted(tf.io.gfile.glob(pattern))
-    return list(tf.data.TFRecordDataset(files, compression).as_numpy_iterator()) if files else []
+def read_records(pattern: str) -> list[bytes]:
+    return [record for file in storage.glob(pattern) for record in records.read_records(file)]
 
 
 def read_to(folder, sources, privacy=None, dropped_files=0, made=make_pipeline) -> list[Document]:
@@ -42,10 +42,10 @@ def read_to(folder, sources, privacy=None, dropped_files=0, made=make_pipeline) 
         _ = (
             pipeline
             | ReadSources(sources, str(folder), privacy, dropped_files=dropped_files)
-            | beam.io.WriteToTFRecord(f"{folder}/documents", file_name_suffix=".gz")
+            | WriteRecords(f"{folder}/documents")
         )
     check_sources(str(folder))
-    return [Document.from_example(record) for record in read_records(f"{folder}/documents*")]
+    return [Document.from_example(record) for record in read_records(f"{folder}/documents/*")]
 
 
 def clean(folder, documents, cleaning, pipeline=make_pipeline) -> dict:

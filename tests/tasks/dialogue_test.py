@@ -222,6 +222,7 @@ def test_replies_are_better_than_frequencies_by_an_interval_or_not_at_all():
 
 
 @pytest.mark.parametrize("preset", ["gpt2_tiny", "llama_tiny", "prefix_lm_tiny"])
+@eagerly()
 def test_a_reply_is_what_the_whole_model_finds_likeliest_token_by_token(preset):
     made = served(preset)
     chat = Chat(made.tokenizer)

@@ -96,14 +96,14 @@ def test_the_texts_of_a_task_are_held_to_its_own_schema():
     """Of random weights, of which no free text is valid; each row has the records of one task."""
     schemas = {"one": {"enum": [11, 12]}, "two": {"type": "object", "properties": {}}}
     tasks = {source: TextToText(scores=(), schema=schema) for source, schema in schemas.items()}
-    task = TextTasks(tasks={**tasks, "three": NEWS}, target_tokens=8)
+    task = TextTasks(tasks={**tasks, "three": NEWS}, target_tokens=4)
     plain = served("t5_tiny", "text").recipe
     made = with_tokenizer(plain.model_copy(update={"task": task}), bytes_tokenizer())
     function = TASKS[task.kind](task, made.recipe.sequences, made.tokenizer)
     records = [
         LabelledRecord(f"{source}{n}", {"text": text}, "x", "f", n, source)
         for source in task.tasks
-        for n, text in enumerate(TEXTS)
+        for n, text in enumerate(TEXTS[:2])
     ]
     encoded = [each._replace(source=record.source) for each, record in zip(function.encode(records), records)]
     found, records = scored_rows(made, pack_records(encoded, task, made.recipe.sequences).rows)
@@ -111,8 +111,8 @@ def test_the_texts_of_a_task_are_held_to_its_own_schema():
         source: [e.prediction.strip() for e in records.constrained if e.source == source]
         for source in task.tasks
     }
-    assert set(written["one"]) <= {"11", "12"} and len(written["one"]) == 3
-    assert written["two"] == ["{}"] * 3 and written["three"] == [""] * 3
+    assert set(written["one"]) <= {"11", "12"} and len(written["one"]) == 2
+    assert written["two"] == ["{}"] * 2 and written["three"] == [""] * 2
     for source in schemas:
         assert (found[f"{source}.schema_valid"], found[f"{source}.schema_valid_constrained"]) == (0.0, 1.0)
     assert "three.schema_valid" not in found and found["three.rouge_l"] >= 0.0

@@ -91,7 +91,7 @@ def test_ids_equal_the_reference_s(trained):
     assert ours.tokenize(texts, specials=SPECIAL_PIECES).to_list() == theirs(texts)
 
 
-@hypothesis.settings(max_examples=75, deadline=None, derandomize=True)
+@hypothesis.settings(max_examples=40, deadline=None, derandomize=True)
 @hypothesis.given(
     text=st.text(st.one_of(st.sampled_from("ab'stm 1½.\n\t\u00a0\u3000é中"), st.characters(codec="utf-8")))
 )
@@ -100,7 +100,7 @@ def test_any_text_equals_the_reference_s(trained, text):
     assert ours.tokenize([text]).to_list() == theirs([text])
 
 
-@hypothesis.settings(max_examples=75, deadline=None, derandomize=True)
+@hypothesis.settings(max_examples=40, deadline=None, derandomize=True)
 @hypothesis.given(data=st.binary(max_size=60))
 def test_any_bytes_come_back(trained, data):
     tokenizer = trained[0]

@@ -1,6 +1,8 @@
 """A cleaning that was killed continues with the files that it had not cleaned, to the same corpus."""
 
 import json
+import multiprocessing
+import os
 import pathlib
 import random
 import shutil
@@ -14,7 +16,6 @@ from firth.corpus.filters.length import Length
 from firth.corpus.io.records import write_records
 from firth.recipes.corpus.cleaning import Cleaning, LengthStep, Split
 from tests.corpus.helpers import STEPS, make_pipeline, make_pipeline_of_two, random_text
-from tests.fresh_process import run_python
 
 FILES, IN_EACH = 4, 30
 # A step before the one that compares documents, and one after it.
@@ -24,22 +25,6 @@ CLEANING = Cleaning(
     list_dropped=True,
     measure="reached",
 )
-KILLED = """
-import os, signal, sys
-from firth.corpus.filters.length import Length
-from tests.corpus.curation.cleaned_files_test import curated
-
-decide, seen = Length.decide, []
-
-def decide_or_die(step, each):
-    seen.append(each)
-    if len(seen) > 75:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return decide(step, each)
-
-Length.decide = decide_or_die
-curated(*sys.argv[1:])
-"""
 
 
 def curated(corpus, out, cleaning=None, pipeline=make_pipeline):
@@ -53,6 +38,20 @@ def curated(corpus, out, cleaning=None, pipeline=make_pipeline):
         f"{out}/report",
         f"{corpus}/results",
     )
+
+
+def clean_until_killed(corpus, out):
+    """Kills its process where the step `length` has looked at 75 texts."""
+    decide, seen = Length.decide, []
+
+    def decide_or_die(step, each):
+        seen.append(each)
+        if len(seen) > 75:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return decide(step, each)
+
+    Length.decide = decide_or_die
+    curated(corpus, out)
 
 
 def made(folder):
@@ -77,8 +76,12 @@ def killed(tmp_path_factory):
     source = {"name": "docs", "kind": "jsonl", "licence": "CC0", "states_ids": True}
     counts = {"sources": [source], "flows": flows, "unstated": [], "counts": []}
     (folder / "source_counts.json").write_text(json.dumps(counts))
-    killed = run_python(["-c", KILLED, str(folder), f"{folder}/killed"])
-    assert killed.returncode == -signal.SIGKILL
+    process = multiprocessing.get_context("fork").Process(
+        target=clean_until_killed, args=(str(folder), f"{folder}/killed")
+    )
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
     left = len([*folder.rglob("results/*/*.gz")])
     assert 1 <= left < FILES
     return folder, left

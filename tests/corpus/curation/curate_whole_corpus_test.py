@@ -8,10 +8,9 @@ import random
 import signal
 import time
 
-import apache_beam as beam
 import pytest
 
-from firth.corpus import SPLITS, Document, ReadSources, curate
+from firth.corpus import SPLITS, Document, ReadSources, WriteRecords, curate
 from firth.corpus.curation.curate import SCRATCH_FOLDER
 from firth.corpus.documents.hashing import digest
 from firth.recipes.corpus.cleaning import Cleaning, Split
@@ -89,7 +88,7 @@ def sources(folder, reverse: bool) -> list[AnySource]:
 def read(folder, out, reverse: bool = False) -> None:
     with make_pipeline() as pipeline:
         documents = pipeline | ReadSources(sources(folder, reverse), str(out))
-        _ = documents | beam.io.WriteToTFRecord(f"{out}/raw/data", file_name_suffix=".gz", num_shards=3)
+        _ = documents | WriteRecords(f"{out}/raw")
 
 
 def clean(out, pipeline=make_pipeline) -> dict:

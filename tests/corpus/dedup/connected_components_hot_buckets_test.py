@@ -14,8 +14,8 @@ from firth.corpus.grouping import values as grouping
 from firth.corpus.grouping.tables import table_of
 from tests.corpus.helpers import make_pipeline
 
-HOT, SMALL = 2**22, 2**10
-PARTS = 64
+HOT, SMALL = 2**21, 2**10
+PARTS = 32
 
 
 def members(part: int) -> np.ndarray:
@@ -28,7 +28,7 @@ def members(part: int) -> np.ndarray:
 
 
 def test_a_bucket_of_millions_costs_a_link_a_member_and_no_memory_for_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(grouping, "FILE_BYTES", 2**20)
+    monkeypatch.setattr(grouping, "FILE_BYTES", 2**19)
     found = tmp_path / "found.json"
     tracemalloc.start()
     with make_pipeline() as pipeline:

@@ -85,7 +85,7 @@ def without_beam(documents, config):
     return [decision.document for decision in decisions if isinstance(decision, Keep)]
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.lists(WORDS, min_size=1, max_size=5), st.integers(2, 9), st.sampled_from(["word", "character"]))
 def test_it_finds_what_a_search_of_all_windows_finds(texts, window, unit):
     documents = [document(text, f"{i}") for i, text in enumerate(texts) if text.strip()]

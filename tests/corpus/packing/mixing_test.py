@@ -12,7 +12,8 @@ from firth.corpus.grouping.values import Values
 from firth.corpus.packing import mixing
 from firth.corpus.packing.mixing import Mix, build_mixture_report, check_mixture, measure
 from firth.corpus.packing.tokenization import TokenizedDocument
-from tests.corpus.helpers import make_pipeline, make_pipeline_of_two, read_records
+from tests.corpus.duplicates_helpers import read_pickles, write_pickles
+from tests.corpus.helpers import make_pipeline, make_pipeline_of_two
 from tests.corpus.packing.mixtures import WEIGHTS, sized, weighted
 
 SIZES = {"web": 1500, "books": 250, "code": 750, "old": 20}
@@ -37,17 +38,10 @@ def mix(path, documents, mixture, batch=100, pipeline=make_pipeline):
     path.mkdir()
     with pipeline() as p:
         mixed, cuts, counts = p | beam.Create(groups) | Mix(mixture, list(WEIGHTS))
-        # Nothing of this module, which workers of their own would take seconds to import.
-        records = {
-            "mixed": mixed | beam.Map(operator.itemgetter(1)) | "PickleMixed" >> beam.Map(pickle.dumps),
-            "cuts": cuts | "PickleCuts" >> beam.Map(pickle.dumps),
-            "counts": counts | "PickleCounts" >> beam.Map(pickle.dumps),
-        }
-        for name, values in records.items():
-            _ = values | f"Write[{name}]" >> beam.io.WriteToTFRecord(f"{path}/{name}", file_name_suffix=".gz")
-    parts, (cuts,), counts = (
-        [pickle.loads(each) for each in read_records(f"{path}/{name}-*")] for name in records
-    )
+        made = {"mixed": mixed | beam.Map(operator.itemgetter(1)), "cuts": cuts, "counts": counts}
+        for name, values in made.items():
+            write_pickles(values, path, name)
+    parts, (cuts,), counts = (read_pickles(path, name) for name in made)
     return [each for part in parts for each in part], cuts, sum(map(Counter, counts), Counter())
 
 

@@ -61,7 +61,7 @@ def tokenized(draw):
     return documents
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(tokenized(), st.randoms(use_true_random=False))
 def test_rows_hold_every_token_once_and_do_not_depend_on_order(documents, shuffler):
     sequences = Sequences(length=16, max_documents=3, short_seq_prob=0.5)
@@ -115,7 +115,7 @@ def test_one_row_by_hand():
     }
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(tokenized(), st.randoms(use_true_random=False))
 def test_negatives_share_no_document(documents, shuffler):
     rows, _ = pack_rows(documents, Sequences(length=16, max_documents=2), special_tokens=3, raw_length=13)
@@ -129,7 +129,7 @@ def test_negatives_share_no_document(documents, shuffler):
     assert find_negatives(rows) == pairs
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(tokenized(), st.integers(1, 4), st.integers(1, 30))
 def test_rows_are_as_full_as_the_objective_says(documents, special_tokens, raw_length):
     """Whatever the model's length is: T5's inputs of 12 hold 13 raw tokens, BERT's 9."""

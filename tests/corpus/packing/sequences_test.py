@@ -132,12 +132,13 @@ def test_files_are_the_same_on_any_number_of_workers(tmp_path, splits, packed):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_a_mixture_is_in_the_rows_of_train_and_the_same_on_any_number_of_workers(tmp_path, splits, packed):
+MIXTURE = WeightedMixture(kind="weights", weights={"books": 1.0, "web": 1.0, "docs": 0.0})
+MIXED = {"mixture": MIXTURE, "sources": ["books", "web", "docs"]}
+
+
+def test_a_mixture_is_in_the_rows_of_train(tmp_path, splits, packed):
     folder, before = packed
-    mixture = WeightedMixture(kind="weights", weights={"books": 1.0, "web": 1.0, "docs": 0.0})
-    settings = {"mixture": mixture, "sources": ["books", "web", "docs"]}
-    counts = pack_to(tmp_path / "1", splits, **settings)
-    assert pack_to(tmp_path / "2", splits, make_pipeline_of_two, **settings) == counts
+    counts = pack_to(tmp_path / "1", splits, make_pipeline_of_two, **MIXED)
     tokens: collections.Counter = collections.Counter()
     rows = [parse(each) for each in read_records(f"{tmp_path}/1/train/*")]
     for row in rows:
@@ -153,10 +154,17 @@ def test_a_mixture_is_in_the_rows_of_train_and_the_same_on_any_number_of_workers
         - counts["train"]["left_out_documents"]
     )
     assert counts["eval"] == before["eval"]
-    for name in sorted(path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.*")):
-        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
     for path in (folder / "eval").iterdir():
         assert path.read_bytes() == (tmp_path / "1" / "eval" / path.name).read_bytes()
+
+
+# `test_files_are_the_same_on_any_number_of_workers` has no mixture, and `mixing_test` the mixture alone.
+@pytest.mark.repeated
+def test_files_of_a_mixture_are_the_same_on_any_number_of_workers(tmp_path, splits):
+    counts = pack_to(tmp_path / "1", splits, **MIXED)
+    assert pack_to(tmp_path / "2", splits, make_pipeline_of_two, **MIXED) == counts
+    for name in sorted(path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.*")):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
 def test_a_split_without_tokens_is_an_error(tmp_path, splits):

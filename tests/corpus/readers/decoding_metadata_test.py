@@ -88,7 +88,7 @@ def test_it_goes_through_the_cleaning_without_personal_data(tmp_path):
         PiiStep(kind="pii"),
         LengthStep(kind="length", min_words=2),
         ExactDuplicatesStep(kind="exact_duplicates"),
-        NearDuplicatesStep(kind="near_duplicates"),
+        NearDuplicatesStep(kind="near_duplicates", rounds=2),
     )
     cleaning = Cleaning(steps=steps, split=Split(eval_fraction=0.3))
     clean(tmp_path / "out", documents, cleaning, make_pipeline_of_two)

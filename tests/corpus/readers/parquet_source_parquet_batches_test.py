@@ -1,5 +1,8 @@
 """Small files that would be large in memory."""
 
+import tracemalloc
+
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -10,20 +13,8 @@ from firth.corpus.readers.sources import SOURCES, list_files
 from firth.corpus.readers.tfrecord_source import parse_example
 from firth.recipes.corpus.sources import ParquetSource
 from tests.corpus.source_files import parquet
-from tests.fresh_process import run_python
 
 VALUE = "x" * 2**16
-# Reads what is named, and prints by how many mebibytes the peak of memory rose.
-READ = """
-import resource, sys
-from firth.corpus.readers.sources import SOURCES, list_files
-from firth.recipes.corpus.sources import ParquetSource
-import pyarrow.parquet
-source = ParquetSource(kind="parquet", paths=(sys.argv[1],))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-count = sum(1 for file in list_files(source) for _ in SOURCES["parquet"].read(source, file))
-print(count, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 2**10)
-"""
 
 
 def rows_at_once(path, column: str = "text") -> int:
@@ -52,11 +43,20 @@ def test_short_texts_are_read_many_at_once(tmp_path):
 
 def test_the_peak_of_memory_is_bounded(tmp_path):
     path = tmp_path / "a.parquet"
-    path.write_bytes(parquet({"text": ["x" * 2**18] * 1024}, compression="zstd"))
-    done = run_python(["-c", READ, str(path)], check=True)
-    count, grown = map(int, done.stdout.split())
+    path.write_bytes(parquet({"text": [VALUE * 4] * 1024}, compression="zstd"))
+    source = ParquetSource(kind="parquet", paths=(str(path),))
+    before, counted = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(counted)
+    tracemalloc.start()
+    try:
+        count = sum(1 for file in list_files(source) for _ in SOURCES["parquet"].read(source, file))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        pa.set_memory_pool(before)
     # All rows together are 256 MiB, and were held twice.
-    assert count == 1024 and grown < 384
+    assert count == 1024 and counted.max_memory() > 2**24
+    assert counted.max_memory() + peak < 384 * 2**20
 
 
 def test_a_column_that_cannot_be_text_is_rejected_unread(tmp_path, monkeypatch):

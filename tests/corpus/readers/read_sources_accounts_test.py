@@ -4,9 +4,7 @@ import collections
 import pathlib
 from collections.abc import Sequence
 
-import apache_beam as beam
-
-from firth.corpus import SPLITS, ReadSources, curate
+from firth.corpus import SPLITS, ReadSources, WriteRecords, curate
 from firth.corpus.documents.document import Document
 from firth.recipes.corpus.sources import AnySource
 from tests.corpus.fuzzed_files import FUZZED, FUZZED_FILES, fuzzed
@@ -25,9 +23,9 @@ def check_accounts(folder: pathlib.Path, sources: Sequence[AnySource]) -> dict[s
     records = {source.name: read(source) for source in sources}
     with make_pipeline() as pipeline:
         documents = pipeline | ReadSources(sources, str(folder))
-        _ = documents | beam.io.WriteToTFRecord(f"{folder}/documents", file_name_suffix=".gz")
+        _ = documents | WriteRecords(f"{folder}/documents")
     splits = {split: f"{folder}/{split}" for split in SPLITS}
-    report = curate(make_pipeline, str(folder), f"{folder}/documents*", CLEANING, splits, f"{folder}/report")
+    report = curate(make_pipeline, str(folder), f"{folder}/documents/*", CLEANING, splits, f"{folder}/report")
     written = collections.Counter(
         Document.from_example(each).source for split in SPLITS for each in read_records(f"{folder}/{split}/*")
     )
@@ -48,7 +46,7 @@ def check_accounts(folder: pathlib.Path, sources: Sequence[AnySource]) -> dict[s
 
 def test_fuzzed_files(tmp_path):
     # `sources_checklist_test.py` reads all of them.
-    sources = [fuzzed(tmp_path, name, seed) for name in FUZZED for seed in range(0, FUZZED_FILES, 8)]
+    sources = [fuzzed(tmp_path, name, seed) for name in FUZZED for seed in range(0, FUZZED_FILES, 16)]
     (tmp_path / "out").mkdir()
     counts = check_accounts(tmp_path / "out", sources)
     # Most of what is whole is a copy, since all files are made of the same texts.

@@ -1,10 +1,9 @@
 import json
 import random
 
-import apache_beam as beam
 import pytest
 
-from firth.corpus import ReadSources, SourceError
+from firth.corpus import ReadSources, SourceError, WriteRecords
 from firth.corpus.io import file_contents as lines
 from firth.corpus.readers.read_cache import remove_stale_entries
 from firth.recipes.corpus.sources import JsonlSource, SourceSample, TextSource
@@ -50,19 +49,19 @@ def test_documents_are_the_same_in_another_folder(tmp_path):
     for folder in (tmp_path / "here", tmp_path / "there" / "deep"):
         (folder / "a").mkdir(parents=True)
         (folder / "b").mkdir()
-        for i in range(30):
+        for i in range(8):
             lines = [{"text": f"Line {i}.{n}.", "id": i + n / 2} for n in range(4)]
             (folder / f"{i}.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\nno json\n")
             (folder / "ab"[i % 2] / f"{i // 2}.txt").write_text(f"Text {i}.")
         (folder / "b" / "bad.txt").write_bytes(b"\xff")
         (folder / "b" / "link.txt").symlink_to(folder / "nothing")
-        sample = SourceSample(documents=20)
+        sample = SourceSample(documents=12)
         sources = [
             JsonlSource(kind="jsonl", paths=(f"{folder}/*.jsonl",), id_key="id", sample=sample),
             TextSource(kind="text", paths=(f"{folder}/a/*.txt", f"{folder}/b/*.txt")),
         ]
         documents = read_to(folder / "out", sources)
-        assert len(documents) == 50 == len({each.id for each in documents})
+        assert len(documents) == 20 == len({each.id for each in documents})
         rejected = (folder / "out" / "rejected.jsonl").read_text()
         assert str(tmp_path) not in rejected and str(tmp_path) not in repr(documents)
         outcomes.append((sorted(map(repr, documents)), sorted(rejected.splitlines())))
@@ -73,7 +72,7 @@ def test_documents_are_the_same_in_another_folder(tmp_path):
 
 
 def test_what_was_read_is_kept_until_a_file_changes(tmp_path, monkeypatch):
-    for i in range(6):
+    for i in range(4):
         (tmp_path / f"{i}.jsonl").write_bytes(b'{"text": "Text %d.", "n": %d}\n{"te\xff\n' % (i, i))
     paths = (f"{tmp_path}/*.jsonl",)
     source = JsonlSource(kind="jsonl", paths=paths, keep_read=True, metadata_keys=("n",), encoding="auto")
@@ -86,40 +85,45 @@ def test_what_was_read_is_kept_until_a_file_changes(tmp_path, monkeypatch):
     for module in ("firth.corpus.io.file_contents", "firth.corpus.readers.encodings"):
         monkeypatch.setattr(f"{module}.read_blocks", read_blocks)
 
-    def read_again(name, source):
+    def read_again(**sources):
         opened.clear()
         with make_pipeline() as pipeline:
-            documents = ReadSources([source], f"{tmp_path}/{name}", kept_folder=f"{tmp_path}/kept")
-            _ = pipeline | documents | beam.io.WriteToTFRecord(f"{tmp_path}/{name}/documents")
+            for name, each in sources.items():
+                documents = ReadSources([each], f"{tmp_path}/{name}", kept_folder=f"{tmp_path}/kept")
+                written = WriteRecords(f"{tmp_path}/{name}/documents")
+                _ = pipeline | f"Read[{name}]" >> documents | f"Write[{name}]" >> written
         return [
-            sorted(map(bytes, read_records(f"{tmp_path}/{name}/documents*", ""))),
-            sorted((tmp_path / name / "rejected.jsonl").read_text().splitlines()),
-            json.loads((tmp_path / name / "source_counts.json").read_text()),
+            [
+                sorted(map(bytes, read_records(f"{tmp_path}/{name}/documents/*"))),
+                sorted((tmp_path / name / "rejected.jsonl").read_text().splitlines()),
+                json.loads((tmp_path / name / "source_counts.json").read_text()),
+            ]
+            for name in sources
         ]
 
-    first = read_again("first", source)
-    assert len(first[0]) == len(first[1]) == 6 and set(opened) == {f"{i}.jsonl" for i in range(6)}
-    assert read_again("second", source) == first and not opened
+    (first,) = read_again(first=source)
+    assert len(first[0]) == len(first[1]) == 4 and set(opened) == {f"{i}.jsonl" for i in range(4)}
     sample = SourceSample(documents=2)
-    assert len(read_again("sampled", source.model_copy(update={"sample": sample}))[0]) == 2 and not opened
+    second, sampled = read_again(second=source, sampled=source.model_copy(update={"sample": sample}))
+    assert second == first and len(sampled[0]) == 2 and not opened
     (tmp_path / "3.jsonl").write_text('{"text": "Another text.", "n": 3}\n')
     (tmp_path / "7.jsonl").write_text('{"text": "A new text.", "n": 7}\n')
-    again = read_again("third", source)
-    assert set(opened) == {"3.jsonl", "7.jsonl"} and len(again[0]) == 7 and len(again[1]) == 5
-    assert len(list((tmp_path / "kept").iterdir())) == 8
+    (again,) = read_again(third=source)
+    assert set(opened) == {"3.jsonl", "7.jsonl"} and len(again[0]) == 5 and len(again[1]) == 3
+    assert len(list((tmp_path / "kept").iterdir())) == 6
     remove_stale_entries(f"{tmp_path}/kept", [source])
-    assert len(list((tmp_path / "kept").iterdir())) == 7
+    assert len(list((tmp_path / "kept").iterdir())) == 5
 
 
 def test_how_files_share_an_element_does_not_matter(tmp_path, monkeypatch):
-    for i in range(20):
+    for i in range(6):
         (tmp_path / f"{i}.txt").write_text(f"Text number {i}. " * (i + 1))
     source = TextSource(kind="text", paths=(f"{tmp_path}/*.txt",))
     together = read_to(tmp_path / "together", [source])
     monkeypatch.setattr("firth.corpus.readers.read_sources.BATCH_BYTES", 1)
     apart = read_to(tmp_path / "apart", [source])
     assert sorted(each.id for each in together) == sorted(each.id for each in apart)
-    assert len({each.id for each in apart}) == 20
+    assert len({each.id for each in apart}) == 6
 
 
 def test_a_source_without_documents_is_an_error(tmp_path):

@@ -170,12 +170,17 @@ def check_fuzzed(folder, name: str, seed: int) -> collections.Counter:
     return collections.Counter(getattr(each, "reason", "document") for each in records)
 
 
+# The first seeds; the others are `repeated`.
+FEW = FUZZED_FILES // 3
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(FEW), pytest.param(range(FEW, FUZZED_FILES), marks=pytest.mark.repeated)]
+)
 @pytest.mark.parametrize("name", FUZZED)
-def test_no_mutated_file_raises(tmp_path, name):
-    outcomes = sum(
-        (check_fuzzed(tmp_path, name, seed) for seed in range(FUZZED_FILES)), collections.Counter()
-    )
-    assert outcomes["document"] > 10
+def test_no_mutated_file_raises(tmp_path, name, seeds):
+    outcomes = sum((check_fuzzed(tmp_path, name, seed) for seed in seeds), collections.Counter())
+    assert outcomes["document"] > 5
     assert len(outcomes) > 1
 
 

@@ -117,7 +117,7 @@ def test_a_member_that_ends_early(tmp_path):
 
 def test_a_record_beyond_the_limit_is_not_held(tmp_path):
     path = tmp_path / "a.warc"
-    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + bytes(2**27)
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + bytes(2**25)
     path.write_bytes(OK[0] + warc_record("response", "http://big", block) + OK[1])
     del block
     tracemalloc.start()
@@ -125,7 +125,7 @@ def test_a_record_beyond_the_limit_is_not_held(tmp_path):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert outcome == [TEXTS[0], "too_long", TEXTS[1]]
-    assert peak < 2**24
+    assert peak < 2**23
 
 
 def test_a_body_that_unpacks_beyond_the_limit(tmp_path):
@@ -197,11 +197,14 @@ def test_wet(tmp_path):
     assert read(path, WetSource) == ["Käse", "invalid_utf8", "empty"]
 
 
+OF_MANY = {"not_text": 122, "not_successful": 47, "no_text": 2, "undecodable": 1}
+
+
 @pytest.mark.parametrize(
     ("name", "documents", "rejected"),
     [
-        ("aut_example.arc.gz", 127, {"not_text": 122, "not_successful": 47, "no_text": 2, "undecodable": 1}),
-        ("aut_example.warc.gz", 127, {"not_text": 122, "not_successful": 47, "no_text": 2, "undecodable": 1}),
+        pytest.param("aut_example.arc.gz", 127, OF_MANY, marks=pytest.mark.repeated),
+        pytest.param("aut_example.warc.gz", 127, OF_MANY, marks=pytest.mark.repeated),
         ("resiliparse.warc.gz", 16, {}),
         ("sample-0000.warc.gz", 22, {"not_a_response": 2}),
         ("sample-0001.warc.gz", 15, {"not_a_response": 2}),

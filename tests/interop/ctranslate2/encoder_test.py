@@ -9,10 +9,18 @@ from firth.interop.errors import InteropError
 from firth.serving import load_served
 from firth.serving.embeddings import embed, embed_tokens
 from tests.interop.ctranslate2 import exporting_test as models
+from tests.training.eagerly import eagerly
 
 pytest.importorskip("ctranslate2")
 
 TEXTS = ["a b c", "j i h g f e", "", "e"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _without_graphs():
+    """Short texts of small models take less time op by op than their graphs take to make."""
+    with eagerly():
+        yield
 
 
 def pooled(served, pooling):

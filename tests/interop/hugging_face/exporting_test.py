@@ -146,7 +146,8 @@ def test_other_pooling_is_told_and_not_written(preset, tmp_path):
 
 def bundle(folder, preset, overrides=()) -> str:
     """A bundle of a preset with a vocabulary of a few words."""
-    recipe = load_recipe(preset, ["tokenizer.vocabulary_size=300", *overrides])
+    small = ["tokenizer.vocabulary_size=300", "model.layers=1", "model.width=16"]
+    recipe = load_recipe(preset, [*small, *overrides])
     save_tokenizer(WordPieceTokenizer(PIECES), folder / "tokenizer")
     save_model(build_model(recipe), recipe, folder / "tokenizer", folder / "bundle")
     return str(folder / "bundle")

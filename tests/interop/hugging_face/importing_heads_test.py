@@ -33,6 +33,8 @@ TUNED = {
     "electra_spans": "span",
 }
 OTHERS = {"deberta": "deberta-v2"}
+# The configuration and the tensors of each go out as they came in, so that one of a kind comes in again.
+FIRST_OF_KIND = {kind: name for name, kind in reversed(TUNED.items())}.values()
 LABELS = {"0": "bad", "1": "so so", "2": "good"}
 WIDTH = 16
 
@@ -101,6 +103,8 @@ def test_tensors_come_out_as_they_came_in(brought):
         LABELS if has_classes(name) else {"0": "LABEL_0"} if is_number else None
     )
     assert config.get("problem_type") == ("regression" if is_number else None)
+    if name not in FIRST_OF_KIND:
+        return
     again = import_model(home / "out", home / f"again_{name}", name)
     assert again.fresh == again.surplus == ()
     first, second = (read_recipe(home / each).task for each in ("bundle", f"again_{name}"))

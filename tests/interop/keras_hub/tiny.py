@@ -23,20 +23,27 @@ ELECTRA = {"vocab_size" if key == "vocabulary_size" else key: value for key, val
 # The class, and its arguments.
 BACKBONES: dict[str, tuple[str, dict]] = {
     "bert": ("BertBackbone", {**POSITIONS, "num_segments": 2}),
-    "roberta": ("RobertaBackbone", POSITIONS),
-    "distil_bert": ("DistilBertBackbone", POSITIONS),
+    # One layer where the names of layers are made as those of BERT or of Llama 3 are.
+    "roberta": ("RobertaBackbone", {**POSITIONS, "num_layers": 1}),
+    "distil_bert": ("DistilBertBackbone", {**POSITIONS, "num_layers": 1}),
     "albert": (
         "AlbertBackbone",
         {**POSITIONS, "embedding_dim": 8, "num_groups": 2, "num_inner_repetitions": 2},
     ),
-    "electra": ("ElectraBackbone", {**ELECTRA, "embedding_dim": 8}),
+    "electra": ("ElectraBackbone", {**ELECTRA, "num_layers": 1, "embedding_dim": 8}),
     "deberta_v3": ("DebertaV3Backbone", {**POSITIONS, "max_sequence_length": 9, "bucket_size": 4}),
     "xlnet": ("XLNetBackbone", HEADS),
     "gpt2": ("GPT2Backbone", POSITIONS),
     "llama_3": ("Llama3Backbone", {**LLAMA, **SCALING, "tie_word_embeddings": True}),
     "llama": (
         "LlamaBackbone",
-        {**LLAMA, "num_query_heads": 6, "num_key_value_heads": 2, "rope_max_wavelength": 100},
+        {
+            **LLAMA,
+            "num_layers": 1,
+            "num_query_heads": 6,
+            "num_key_value_heads": 2,
+            "rope_max_wavelength": 100,
+        },
     ),
     "t5": ("T5Backbone", {**HEADS, "num_layers": 1, "activation": "relu", "use_gated_activation": False}),
     "t5_1_1": ("T5Backbone", {**HEADS, "key_value_dim": 6, "tie_embedding_weights": False}),

@@ -21,6 +21,12 @@ from tests.interop.peft.folders_loading_test import states
 OTHERWISE = {"bert_rslora", "gpt2_lora"}
 # The layers of peft's encoder-decoder share a prefix.
 INWARDS_ALONE = {"t5_prefix"}
+# The task of a text that peft asks for follows from the base.
+TASK_TYPES = {
+    "bert_prefix": "FEATURE_EXTRACTION",
+    "gpt2_multitask": "CAUSAL_LM",
+    "t5_prompt": "SEQ_2_SEQ_LM",
+}
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - INWARDS_ALONE))
@@ -35,6 +41,16 @@ def test_what_came_in_goes_out_and_comes_in_again(name, tmp_path):
         assert set(ours) == set(theirs)
         for key in ours:
             np.testing.assert_array_equal(ours[key], theirs[key], err_msg=key)
+    theirs, ours = (
+        json.loads((each / "adapter_config.json").read_text()) for each in (GOLDEN / name, tmp_path / "out")
+    )
+    if name in TASK_TYPES:
+        assert ours["task_type"] == TASK_TYPES[name]
+        assert all(theirs[key] == value for key, value in ours.items())
+    if name == "gpt2_lora":
+        assert ours["fan_in_fan_out"] is True
+        assert ours["rank_pattern"] == {f"h.{block}.attn.c_attn": 6 for block in (0, 1)}
+        assert ours["alpha_pattern"] == {f"h.{block}.attn.c_attn": 24.0 for block in (0, 1)}
     again = load_adapter(tmp_path / "out", bundle_of(base), "float32")
     if name in OTHERWISE:
         assert again.method.kind == loaded.method.kind
@@ -44,16 +60,6 @@ def test_what_came_in_goes_out_and_comes_in_again(name, tmp_path):
         weights = weights_by_path(again.model)
         for path, each in weights_by_path(loaded.model).items():
             np.testing.assert_array_equal(weights[path], each, err_msg=path)
-
-
-def test_settings_are_those_of_peft(tmp_path):
-    loaded = load_adapter(GOLDEN / "gpt2_lora", bundle_of("gpt2"))
-    write_adapter(loaded.model, read_recipe(bundle_of("gpt2")), loaded.method, tmp_path / "out")
-    said = json.loads((tmp_path / "out" / "adapter_config.json").read_text())
-    assert said["fan_in_fan_out"] is True and said["rank_pattern"] == {
-        f"h.{block}.attn.c_attn": 6 for block in (0, 1)
-    }
-    assert said["alpha_pattern"] == {f"h.{block}.attn.c_attn": 24.0 for block in (0, 1)}
 
 
 @pytest.mark.parametrize(
@@ -80,20 +86,6 @@ def test_what_peft_does_not_have_is_refused(name, method, base, message, tmp_pat
     with pytest.raises(InteropError, match=message):
         write_adapter(model, read_recipe(bundle_of(base)), method, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_the_task_that_peft_asks_for_follows_from_the_base(tmp_path):
-    found = {}
-    for name in ("bert_prefix", "gpt2_multitask", "t5_prompt"):
-        base, _ = answers_of(name)
-        loaded = load_adapter(GOLDEN / name, bundle_of(base))
-        write_adapter(loaded.model, read_recipe(bundle_of(base)), loaded.method, tmp_path / name)
-        theirs, ours = (
-            json.loads((folder / name / "adapter_config.json").read_text()) for folder in (GOLDEN, tmp_path)
-        )
-        assert all(theirs[key] == value for key, value in ours.items())
-        found[base] = ours["task_type"]
-    assert found == {"bert": "FEATURE_EXTRACTION", "gpt2": "CAUSAL_LM", "t5": "SEQ_2_SEQ_LM"}
 
 
 def test_a_run_without_an_adapter_is_refused(tmp_path):

@@ -15,6 +15,7 @@ from firth.interop.tensorflow import export_model, import_model
 from firth.models.bundle import load_model, read_recipe
 from tests.interop.tensorflow import originals
 from tests.interop.tensorflow.golden import make_heads_golden as golden
+from tests.training.eagerly import eagerly
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 
@@ -124,7 +125,8 @@ def test_an_electra_that_was_tuned_here_stays_one(tmp_path, square, task, label,
     if task == "tagging":
         records = [{"words": text, "tags": each} for each in (label, other)]
     made = {"epochs": 1, "batch_size": 2, "overrides": form, "verbose": False}
-    firth.load(base).finetune(records, records, task=task, **made).save(tmp_path / "bundle")
+    with eagerly():
+        firth.load(base).finetune(records, records, task=task, **made).save(tmp_path / "bundle")
 
     def heads_of(name, **option):
         export_model(tmp_path / "bundle", tmp_path / name, **option)

@@ -1,7 +1,8 @@
 """Ids and words equal the reference's for every character of Unicode, in several contexts.
 
-What holds characters, or will soon, is read whole: planes 0 to 2 and the beginnings of planes 3 and 14. Of
-the rest, which holds none or only private use, every 61st code point is.
+What holds characters, or will soon, is read whole: planes 0 and 1, the compatible ideographs of plane 2 and
+the beginning of plane 14. Of the other ideographs, of planes 2 and 3, the edges of each 16 code points are
+read, and of the rest, which holds none or only private use, every 61st code point.
 
 Ids are looked at where alphabets are, where ideographs decompose, and where the kernel splits words
 otherwise, and of ideographs, syllables and the planes above at the edges of each 16 code points, which blocks
@@ -17,8 +18,9 @@ import tensorflow_text as tf_text
 from firth.tokenizers.graph.normalizer import build_normalizer_model, stand_ins
 from firth.tokenizers.training.counting import count_words
 
-WHOLE = (*range(0x34000), *range(0xE0000, 0xE1000))
-POINTS = {*WHOLE, *range(0, 0x110000, 61)}.union(
+WHOLE = (*range(0x20000), *range(0x2F800, 0x2FA20), *range(0xE0000, 0xE1000))
+IDEOGRAPHS = {point for point in range(0x20000, 0x34000) if point % 16 in (0, 15)}
+POINTS = {*WHOLE, *IDEOGRAPHS, *range(0, 0x110000, 61)}.union(
     *(range(end - 15, end) for end in range(0x10000, 0x120000, 0x10000))
 )
 CHARACTERS = [chr(point) for point in sorted(POINTS) if not 0xD800 <= point < 0xE000]

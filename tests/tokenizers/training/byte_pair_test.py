@@ -60,7 +60,7 @@ def test_the_reference_merges_of_a_real_corpus():
     assert merge_byte_pairs(count_byte_words([text]), 256 + 243, 1)[256:] == expected
 
 
-@hypothesis.settings(max_examples=200, deadline=None, derandomize=True)
+@hypothesis.settings(max_examples=100, deadline=None, derandomize=True)
 @hypothesis.given(
     word_counts=st.dictionaries(st.text("abĠ", min_size=1, max_size=9), st.integers(1, 9), max_size=10),
     merges=st.integers(1, 30),

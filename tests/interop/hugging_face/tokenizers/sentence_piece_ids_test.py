@@ -22,7 +22,7 @@ from tests.interop.hugging_face.tokenizers.lines import PLAIN, hostile_lines
 from tests.interop.hugging_face.tokenizers.sentence_piece_shapes import SHAPES, write
 from tests.interop.hugging_face.tokenizers.trained import ids_of, named_ids
 
-LINES = 2_000
+LINES = 1_200
 RIGHT = tokenizers.normalizers.Strip(left=False)
 
 

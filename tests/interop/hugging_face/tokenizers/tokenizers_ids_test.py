@@ -61,7 +61,7 @@ def published(name):
 
 
 def test_lines_are_hostile():
-    lines = hostile_lines(4_000, SPECIAL_PIECES)
+    lines = hostile_lines(2_000, SPECIAL_PIECES)
     text = "".join(lines)
     for each in ("[MASK]", "\u200d", "\u202e", "\x00", "e\u0301", "\u3000", "中", "a" * 120, "\U0010ffff"):
         assert each in text, ascii(each)
@@ -71,7 +71,7 @@ def test_lines_are_hostile():
 def test_ids_of_what_is_read(name, tmp_path):
     theirs = published(name)
     theirs.save(str(tmp_path / "tokenizer.json"))
-    lines = hostile_lines(4_000, READ[name][1])
+    lines = hostile_lines(2_000, READ[name][1])
     ours = read_tokenizer(tmp_path)
     assert ours.tokenize(lines).to_list() == trained.ids_of(theirs, lines, splits=True)
     assert trained.named_ids(ours, lines) == trained.ids_of(theirs, lines)
@@ -83,7 +83,7 @@ def test_words_of_llama3(tmp_path):
     parts += [" ", "  ", "\n", "\r", "\r\n", "\t", "\u3000", "\u2028", "\x85", "\x1c", "\x00"]
     parts += [*trained.LLAMA_3, "zzzq", "quickbrown"]
     choose = random.Random(0)
-    lines = ["".join(choose.choices(parts, k=choose.randrange(1, 14))) for _ in range(5_000)]
+    lines = ["".join(choose.choices(parts, k=choose.randrange(1, 14))) for _ in range(2_500)]
     theirs = published("llama3")
     theirs.save(str(tmp_path / "tokenizer.json"))
     ours = read_tokenizer(tmp_path)
