@@ -46,6 +46,13 @@ _UNWRITTEN = re.compile(r"[\x00-\x07\x0b\x0e-\x1f\x7f]")
 _EXACT_FORMATS = ("duration", "email", "ipv4", "ipv6", "uri")
 
 
+def _is_kept(value: float | int) -> bool:
+    """Returns true for a number that is itself where it is written with all its digits and read again."""
+    if isinstance(value, float):
+        return not value.is_integer() or abs(value) <= 2**53
+    return -(2**63) <= value < 2**64
+
+
 def is_annotation(key: str) -> bool:
     """Returns true for a key of a schema that does not say which values are valid.
 
@@ -212,7 +219,12 @@ class _Gate:
 
     @classmethod
     def _check_characters(cls, value: Any, path: str, is_names: bool = False) -> None:
-        """Refuses texts with characters that JSON writes as six characters alone, which are not written."""
+        """Refuses texts with characters that JSON writes as six characters alone, which are not written.
+
+        And numbers that llguidance writes with all their digits, of which readers keep fewer.
+        """
+        if isinstance(value, float | int) and not _is_kept(value):
+            raise ConstraintError(f"{path}: {value} is a whole number of more digits than readers keep")
         if isinstance(value, str) and (found := _UNWRITTEN.search(value)):
             raise ConstraintError(f"{path}: the character {found[0]!r} is not written in JSON here")
         if isinstance(value, Mapping):

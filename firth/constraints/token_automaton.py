@@ -9,23 +9,30 @@ import numpy.typing as npt
 from firth.constraints.automaton import MOST_BYTES, MOST_SECONDS, Automaton
 from firth.constraints.matcher import CompiledConstraint, ConstraintError, LimitError, Matcher
 from firth.constraints.token_bytes import UNSPELLED, TokenBytes
+from firth.constraints.token_trie import token_trie
 
-# Tokens that are needed where no text can be ended.
-_NEVER = np.iinfo(np.int32).max // 2
+NEVER = int(np.iinfo(np.int32).max) // 2
+"""Tokens that are needed where no text can be ended."""
+# Most bytes of the sets of tokens, and most tokens of all states together from which they are made.
+_MOST_BYTES, _MOST_ALLOWED = MOST_BYTES, 2**27
+# Ids of the tokens that may come in each state, and the states after them.
+_Allowed = list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]]
 
 
 class TokenAutomaton(NamedTuple):
     """Which tokens may come in each state.
 
     A state has levels: sets of tokens, each within the next, of which a larger one needs more tokens to be
-    left. The last level is the set without a bound.
+    left. The last level is the set without a bound. Where the sets are too many there is none, and the tokens
+    are followed at each step, by a trie.
 
     Attributes:
         automaton: The automaton over bytes.
         tokens: Bytes of the tokens.
         masks: Masks of the distinct sets, int32 [sets, words]: bit `id % 32` of word `id // 32`.
         levels: Number of each level's set, int32 [states, levels]; the last one is repeated.
-        needed: Tokens that must be left for it, the end among them, int32 [states, levels].
+        needed: Tokens that must be left for it, the end among them, int32 [states, levels]; without sets the
+            fewest tokens from each state to the end, int32 [states, 1].
     """
 
     automaton: Automaton
@@ -38,6 +45,32 @@ class TokenAutomaton(NamedTuple):
     def least_tokens(self) -> int:
         """Fewest tokens of a text, the end among them."""
         return int(self.needed[0, 0])
+
+    @property
+    def has_sets(self) -> bool:
+        """True if it has the sets of tokens, and False if tokens are followed by a trie."""
+        return len(self.masks) > 0
+
+    def followed(self, state: int, left: int) -> npt.NDArray[np.int32]:
+        """Returns the mask of the tokens that may come in a state, by the trie, int32 [words].
+
+        Args:
+            state: The state.
+            left: Tokens that are left, the end among them.
+        """
+        trie, (_, table, is_final) = token_trie(self.tokens), self.automaton
+        # A place more, to which what may not come leads.
+        distances = np.append(self.needed[:, 0], NEVER)
+        states = [np.array([state], np.int32)]
+        for parents, last_bytes in trie.depths:
+            before = states[-1][parents]
+            after = table[np.minimum(before, len(table) - 1), self.automaton.classes[last_bytes]]
+            states.append(np.where((before < len(table)) & (after >= 0), after, len(table)))
+        after = np.concatenate([*states, [len(table)]])[trie.nodes]
+        bits = np.zeros(32 * self.tokens.mask_words, bool)
+        bits[: len(after)] = distances[after] + 1 <= min(left, NEVER - 1)
+        bits[self.tokens.end_id] = is_final[state]
+        return np.packbits(bits, bitorder="little").view("<i4")
 
     @property
     def size(self) -> int:
@@ -76,17 +109,32 @@ def build_token_automaton(automaton: Automaton, tokens: TokenBytes) -> TokenAuto
     for place, (_, text) in enumerate(known):
         spelled[place, : len(text)] = np.frombuffer(text, np.uint8)
     of_bytes = automaton.classes[spelled]
-    allowed: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]] = []
+    allowed: _Allowed | None = []
+    targets: list[npt.NDArray[np.int32]] = []
+    count = 0
     for state in range(automaton.states):
         places, after = _after(automaton, state, of_bytes, lengths)
-        allowed.append((ids[places], after))
+        targets.append(np.unique(after))
+        count += len(places)
+        if allowed is not None:
+            allowed.append((ids[places], after))
+            allowed = None if count > _MOST_ALLOWED else allowed
         if time.monotonic() - began > MOST_SECONDS:
             raise LimitError(f"it takes more than {MOST_SECONDS} seconds next to {len(known):,} tokens")
-    distances = _distances(automaton, [after for _, after in allowed])
-    if distances[0] >= _NEVER:
+    distances = _distances(automaton, targets)
+    if distances[0] >= NEVER:
         tokens.check([byte for byte in range(256) if not automaton.can_avoid([byte])])
         raise ConstraintError(UNSPELLED)
-    return _with_masks(automaton, tokens, allowed, distances)
+    made = None if allowed is None else _with_masks(automaton, tokens, allowed, distances)
+    return made or _without_sets(automaton, tokens, distances)
+
+
+def _without_sets(
+    automaton: Automaton, tokens: TokenBytes, distances: npt.NDArray[np.int32]
+) -> TokenAutomaton:
+    """Returns the automaton whose tokens are followed at each step."""
+    masks, levels = np.zeros([0, tokens.mask_words], np.int32), np.zeros([automaton.states, 0], np.int32)
+    return TokenAutomaton(automaton, tokens, masks, levels, distances[:, np.newaxis])
 
 
 def _after(
@@ -108,13 +156,16 @@ def _after(
     return np.concatenate(found_places), np.concatenate(found_states)
 
 
-def _distances(automaton: Automaton, after: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
-    """Returns the fewest tokens from each state to the end of a text, the end among them, int32 [states]."""
-    targets = [np.unique(each) for each in after]
-    distances = np.where(automaton.is_final, 1, _NEVER).astype(np.int32)
+def _distances(automaton: Automaton, targets: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+    """Returns the fewest tokens from each state to the end of a text, the end among them, int32 [states].
+
+    Args:
+        targets: The distinct states after the tokens that may come in each state.
+    """
+    distances = np.where(automaton.is_final, 1, NEVER).astype(np.int32)
     while True:
-        nearest = np.array([distances[each].min(initial=_NEVER) for each in targets], np.int32)
-        shorter = np.minimum(distances, np.minimum(nearest + 1, _NEVER))
+        nearest = np.array([distances[each].min(initial=NEVER) for each in targets], np.int32)
+        shorter = np.minimum(distances, np.minimum(nearest + 1, NEVER))
         if (shorter == distances).all():
             return distances
         distances = shorter
@@ -123,16 +174,17 @@ def _distances(automaton: Automaton, after: list[npt.NDArray[np.int32]]) -> npt.
 def _with_masks(
     automaton: Automaton,
     tokens: TokenBytes,
-    allowed: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]],
+    allowed: _Allowed,
     distances: npt.NDArray[np.int32],
-) -> TokenAutomaton:
+) -> TokenAutomaton | None:
+    """Returns the automaton with its sets of tokens; None if they are too many."""
     masks: dict[bytes, int] = {}
     levels: list[list[int]] = []
     needed: list[list[int]] = []
     bits = np.zeros(32 * tokens.mask_words, bool)
     for state, (ids, after) in enumerate(allowed):
         own = distances[after] + 1
-        bounds = np.unique(own[own < _NEVER]).tolist()
+        bounds = np.unique(own[own < NEVER]).tolist()
         if automaton.is_final[state]:
             bounds = [1, *bounds]
         of_levels = []
@@ -144,12 +196,12 @@ def _with_masks(
             of_levels.append(masks.setdefault(packed, len(masks)))
         levels.append(of_levels)
         needed.append(bounds)
-        if len(masks) * 4 * tokens.mask_words > MOST_BYTES:
-            raise ConstraintError(f"its sets of tokens have more than {MOST_BYTES:,} bytes")
+        if len(masks) * 4 * tokens.mask_words > _MOST_BYTES:
+            return None
     most = max(map(len, levels))
     # A state without a way to the end is never entered.
     levels = [each + [(each or [0])[-1]] * (most - len(each)) for each in levels]
-    needed = [each + [(each or [_NEVER])[-1]] * (most - len(each)) for each in needed]
+    needed = [each + [(each or [NEVER])[-1]] * (most - len(each)) for each in needed]
     words = np.frombuffer(b"".join(masks), "<i4").reshape(len(masks), -1)
     return TokenAutomaton(
         automaton, tokens, words.astype(np.int32), np.array(levels, np.int32), np.array(needed, np.int32)
@@ -182,7 +234,7 @@ class AutomatonConstraint(CompiledConstraint):
             raise ConstraintError(
                 f"finish: a valid text has at least {least} tokens, more than {most_tokens}"
             )
-        return AutomatonMatcher(self.automaton, most_tokens if self._finish else _NEVER)
+        return AutomatonMatcher(self.automaton, most_tokens if self._finish else NEVER)
 
 
 class AutomatonMatcher(Matcher):
@@ -206,6 +258,8 @@ class AutomatonMatcher(Matcher):
         fitting = int((self._automaton.needed[state] <= self._left).sum())
         if self._is_ended or not fitting:
             words[:] = 0
+        elif not self._automaton.has_sets:
+            words[:] = self._automaton.followed(state, self._left)
         else:
             words[:] = self._automaton.masks[self._automaton.levels[state, fitting - 1]]
 

@@ -9,7 +9,15 @@ import tensorflow as tf
 from firth.generation.controls import Controls
 from firth.generation.penalties import Seen, adjusted
 from firth.generation.token_reader import Prompts, ReadRows, TokenReader, last_states
-from firth.generation.writer import AT_END, AT_LENGTH, RUNNING, DecodedTexts, Decoder, UnfinishedTexts
+from firth.generation.writer import (
+    AT_END,
+    AT_LENGTH,
+    RUNNING,
+    DecodedTexts,
+    Decoder,
+    LatestTokens,
+    UnfinishedTexts,
+)
 from firth.recipes.generation.samplers import BeamSearch
 
 
@@ -128,6 +136,7 @@ class Searching(NamedTuple):
             tokens to the power of the length penalty.
         ended: Why each row's search has ended, int32 [batch], as in `Writing.ended`.
         seen: Text of each beam so far as penalties read it, [batch * beams] rows.
+        parents: Beam of the step before that each beam continues, int32 [batch, beams].
     """
 
     rows: ReadRows
@@ -135,6 +144,7 @@ class Searching(NamedTuple):
     found: Hypotheses
     ended: tf.Tensor
     seen: Seen
+    parents: tf.Tensor
 
 
 class BeamSearcher(Decoder[Searching]):
@@ -156,6 +166,7 @@ class BeamSearcher(Decoder[Searching]):
         self, reader: TokenReader, end_id: int, may_write: npt.NDArray[np.bool_], sampler: BeamSearch
     ) -> None:
         self._reader, self._end_id, self._sampler = reader, end_id, sampler
+        self.beside = sampler.beams
         self._ruled_out = np.where(may_write, 0.0, -np.inf).astype("float32")
 
     def start(self, prompts: Prompts, controls: Controls, room: Any) -> tuple[Searching, tf.Tensor]:
@@ -182,6 +193,7 @@ class BeamSearcher(Decoder[Searching]):
             Hypotheses.empty(batch, beams, room, -float("inf")),
             tf.zeros([batch], tf.int32),
             seen.taken(each),
+            tf.zeros([batch, beams], tf.int32),
         )
         return self._chosen(tf.gather(logits, each), searching, controls), states
 
@@ -204,6 +216,15 @@ class BeamSearcher(Decoder[Searching]):
         running = searching.running
         return UnfinishedTexts(running.ids, running.count, running.scores > -float("inf"))
 
+    def latest(self, searching: Searching) -> LatestTokens:
+        """Returns the last token of each beam, and the beam that it came from.
+
+        Args:
+            searching: Search so far.
+        """
+        running = searching.running
+        return LatestTokens(_last_tokens(running), running.count, searching.parents)
+
     def best(self, searching: Searching) -> Hypotheses:
         """Returns the best texts of each row that have ended, the best first, [batch, n_best].
 
@@ -221,8 +242,7 @@ class BeamSearcher(Decoder[Searching]):
         """
         running = searching.running
         rows = searching.rows.standing(tf.repeat(searching.ended != RUNNING, self._sampler.beams))
-        last = tf.gather(running.ids, tf.maximum(running.count - 1, 0), batch_dims=2)
-        states, rows = self._reader.read(tf.reshape(last, [-1, 1]), rows)
+        states, rows = self._reader.read(tf.reshape(_last_tokens(running), [-1, 1]), rows)
         return self._chosen(self._reader.logits(states[:, 0]), searching._replace(rows=rows), controls)
 
     def _chosen(self, logits: tf.Tensor, searching: Searching, controls: Controls) -> Searching:
@@ -233,7 +253,8 @@ class BeamSearcher(Decoder[Searching]):
         candidates = candidates._replace(ended=ended)
         running, chosen = candidates.only(ended == RUNNING).best(self._sampler.beams)
         found = self._found(candidates.only(ended != RUNNING), searching.found)
-        rows = self._flat(tf.gather(places, chosen, batch_dims=1))
+        parents = tf.gather(places, chosen, batch_dims=1)
+        rows = self._flat(parents)
         tokens = tf.reshape(tf.gather(tokens, chosen, batch_dims=1), [-1])
         running_rows = searching.ended == RUNNING
         return Searching(
@@ -242,6 +263,7 @@ class BeamSearcher(Decoder[Searching]):
             found.where(running_rows, searching.found),
             tf.where(running_rows, self._ended(running, found, controls), searching.ended),
             searching.seen.taken(rows).with_token(tokens, tf.ones_like(tokens, tf.bool)),
+            parents,
         )
 
     def _candidates(
@@ -290,3 +312,8 @@ class BeamSearcher(Decoder[Searching]):
         """Returns the numbers of the model's rows for beams of each row, int32 [batch * n]."""
         first = tf.range(tf.shape(places)[0]) * self._sampler.beams
         return tf.reshape(first[:, tf.newaxis] + places, [-1])
+
+
+def _last_tokens(running: Hypotheses) -> tf.Tensor:
+    """Returns the last token of each text, int32 [batch, texts]."""
+    return tf.gather(running.ids, tf.maximum(running.count - 1, 0), batch_dims=2)

@@ -87,16 +87,33 @@ class UnfinishedTexts(NamedTuple):
     is_text: tf.Tensor
 
 
+class LatestTokens(NamedTuple):
+    """The last token of each text that may still be continued.
+
+    Attributes:
+        tokens: int32 [batch, texts].
+        count: Number of tokens so far, int32 [batch, texts].
+        parents: Text of the step before that each continues, int32 [batch, texts]; None where each continues
+            itself.
+    """
+
+    tokens: tf.Tensor
+    count: tf.Tensor
+    parents: tf.Tensor | None
+
+
 class Decoder(Generic[State]):
     """Base of decoders: steps change a state until its attribute `ended` has no `RUNNING` row.
 
     Attributes:
         reads_forced: True if it has `read_forced`, which reads tokens that a constraint forces in one call.
         guesses: Number of tokens that it guesses in a step, by its `guess` and `check`; 0 if it does not.
+        beside: Number of texts that it writes for a row at the same time.
     """
 
     reads_forced = False
     guesses = 0
+    beside = 1
 
     def step(self, state: State, controls: Controls) -> State:
         """Writes the next token or tokens of each row that has not ended.
@@ -214,6 +231,14 @@ class Writer(Decoder[Writing]):
         """
         is_text = tf.ones_like(writing.count[:, tf.newaxis], tf.bool)
         return UnfinishedTexts(writing.ids[:, tf.newaxis], writing.count[:, tf.newaxis], is_text)
+
+    def latest(self, writing: Writing) -> LatestTokens:
+        """Returns the last token of each row.
+
+        Args:
+            writing: Texts so far.
+        """
+        return LatestTokens(writing.token[:, tf.newaxis], writing.count[:, tf.newaxis], None)
 
     def step(self, writing: Writing, controls: Controls) -> Writing:
         """Writes one more token of each row that has not ended.

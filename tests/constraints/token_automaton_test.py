@@ -1,11 +1,13 @@
 """Automata over tokens: texts drawn at random are valid, and those that are to finish do."""
 
 import json
+import re
 
 import jsonschema
 import numpy as np
 import pytest
 
+from firth.constraints import automaton, token_automaton
 from firth.constraints.automaton import build_automaton, constraint_regex
 from firth.constraints.compiling import compile_constraint
 from firth.constraints.matcher import ConstraintError, fill_masks
@@ -53,11 +55,33 @@ def drawn(compiled, seed, most):
     return text, False
 
 
+def check_white_space(text, white_space):
+    """None, one space after each colon and comma, or at most so many characters in a place."""
+    outside = re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
+    if white_space == "single":
+        assert not re.search("[:,](?! )", outside)
+        outside = re.sub("([:,]) ", r"\1", outside)
+    most = white_space if isinstance(white_space, int) else 0
+    assert not re.search(rf"\s{{{most + 1}}}", outside), text
+
+
 @pytest.mark.parametrize("white_space", ["compact", "single", 2])
-def test_texts_of_an_automaton_are_valid_and_finish(white_space):
+def test_texts_of_an_automaton_are_valid_and_finish(white_space, monkeypatch):
     constraint = JsonSchema(json_schema=ORDER, white_space=white_space)
     automaton = build_token_automaton(build_automaton(constraint_regex(constraint)), TOKENS)
     assert automaton.size < 500_000
+    # By a trie too, where the sets of tokens are too many, or the tokens to make them of.
+    limit = {"compact": "_MOST_BYTES", "single": "_MOST_ALLOWED"}.get(white_space, "_MOST_BYTES")
+    monkeypatch.setattr(token_automaton, limit, 0)
+    followed = build_token_automaton(automaton.automaton, TOKENS)
+    assert automaton.has_sets and not followed.has_sets
+    assert followed.least_tokens == automaton.least_tokens and followed.size < automaton.size
+    for seed in range(5):
+        for finish in (False, True):
+            one, other = (
+                drawn(AutomatonConstraint(each, finish), seed, 60) for each in (automaton, followed)
+            )
+            assert one == other
     validator = jsonschema.Draft202012Validator(ORDER)
     free, finishing = AutomatonConstraint(automaton), AutomatonConstraint(automaton, finish=True)
     at_run_time, found = compile_constraint(constraint, TOKENS), []
@@ -71,6 +95,7 @@ def test_texts_of_an_automaton_are_valid_and_finish(white_space):
     assert len({*found}) > 20
     for text in found:
         validator.validate(json.loads(text))
+        check_white_space(text, white_space)
         # Both ways know the same texts.
         assert automaton.automaton.accepts(text.encode())
         matcher = at_run_time.new_matcher(len(text))
@@ -131,6 +156,43 @@ def test_an_automaton_has_every_text_of_an_expression(expression, texts, others)
     automaton = build_automaton(expression)
     assert [each for each in texts if not automaton.accepts(each.encode())] == []
     assert [each for each in others if automaton.accepts(each.encode())] == []
+
+
+OBJECT = {"type": "object", "properties": {"a": {"type": "null"}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        # What the engine of the automata skips, or takes for something else.
+        ({"type": "integer", "minimum": 1}, "#/minimum"),
+        ({"type": "number", "multipleOf": 2}, "#/multipleOf"),
+        ({"type": "array", "items": {"type": "null"}, "uniqueItems": True}, "#/uniqueItems"),
+        ({"type": "object", "patternProperties": {"a": {}}}, "#/patternProperties"),
+        ({**OBJECT, "additionalProperties": {"type": "null"}}, "#/additionalProperties"),
+        ({**OBJECT, "not": {}}, "#/not"),
+        ({**OBJECT, "if": {}}, "#/if"),
+        ({"allOf": [OBJECT]}, "#/allOf"),
+        ({"oneOf": [OBJECT]}, "#/oneOf"),
+        ({"anyOf": [OBJECT], "type": "object"}, "#/type"),
+        ({"enum": [1], "minLength": 1}, "#/minLength"),
+        ({"$defs": {"a": OBJECT}, "$ref": "#/$defs/a", "required": ["a"]}, "#/required"),
+        ({**OBJECT, "minItems": 1}, "#/minItems"),
+        ({"type": "string", "pattern": "(?=a)"}, "#/pattern"),
+        ({"type": "string", "format": "ipv4"}, "#/format"),
+        ({"items": {}}, "#"),
+    ],
+)
+def test_what_no_automaton_has_is_refused_by_its_place(schema, place):
+    with pytest.raises(ConstraintError) as refused:
+        constraint_regex(JsonSchema(json_schema=schema))
+    assert str(refused.value).startswith(f"{place}: ") and "\n" not in str(refused.value)
+
+
+def test_an_automaton_of_too_many_bytes_is_refused(monkeypatch):
+    monkeypatch.setattr(automaton, "MOST_BYTES", 300)
+    with pytest.raises(ConstraintError, match=r"has \d+ bytes, more than 300"):
+        automaton._built("[ab]{20}c")
 
 
 @pytest.mark.parametrize("expression", ["^a", "a$", r"a|^b$"])

@@ -64,6 +64,15 @@ class JsonSchema(Constraint):
             raise ValueError(f"a schema is a mapping, or true or false, not {value!r:.40}")
         return value
 
+    @pydantic.field_validator("white_space", mode="before")
+    @classmethod
+    def _check_white_space(cls, value: Any) -> Any:
+        is_number = str(value).isdecimal() and 1 <= int(value) <= _MOST_WHITE_SPACE
+        if value in ("compact", "single") or is_number:
+            return value
+        most = f"{_MOST_WHITE_SPACE:,}"
+        raise ValueError(f"must be compact, single, or a number from 1 to {most}, not {value!r:.40}")
+
     @property
     def of_json(self) -> "JsonSchema":  # noqa: D102
         return self

@@ -147,8 +147,10 @@ def test_bad_prompts_and_names(firth, bundle):
 
 def test_a_model_that_does_not_write(firth, tmp_path):
     _, bundle = written(MODELS["bert"], TRAINED["masked_lm"][1], tmp_path)
-    result = firth("generate", bundle, "a")
-    assert result.exit_code == 2 and "trained for masked_lm writes no text; one of these" in result.stderr
+    for constraint in ((), ("--choice", "a")):
+        result = firth("generate", bundle, "a", *constraint)
+        assert result.exit_code == 2
+        assert "trained for masked_lm writes no text; one of these" in result.stderr
     assert "causal_lm" in result.stderr and f"firth predict {bundle} embed" in result.stderr
 
 
