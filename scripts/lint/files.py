@@ -135,7 +135,7 @@ LOCAL = {
         ".glob os.lstat os.makedirs",
         "files of the servers that run on this machine",
     ),
-    "serving/schemas/export.py": ("numpy.load numpy.savez_compressed", "bytes in memory"),
+    "serving/schemas/automata.py": ("numpy.load numpy.savez_compressed", "bytes in memory"),
     "serving/server/playground/page.py": (".iterdir .read_bytes", _PACKAGE),
     "tokenizers/graph/characters.py": (".read_text", _PACKAGE),
     "tokenizers/graph/sentencepiece_model.py": (".read_text", _PACKAGE),

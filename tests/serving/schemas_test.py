@@ -1,19 +1,28 @@
 """A schema inside a SavedModel: what plain TensorFlow reads from it is valid, from random weights too."""
 
+import contextlib
 import json
+import operator
+import sys
+from unittest import mock
 
 import jsonschema
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from firth.constraints import llguidance_vocabulary
+from firth.constraints.automaton import _built, constraint_regex
+from firth.constraints.compiling import schema_automaton
+from firth.constraints.matcher import ConstraintError
 from firth.constraints.token_bytes import TokenBytes
-from firth.serving import read_description
+from firth.recipes.generation.constraints import JsonSchema
+from firth.serving import ContinuousBatcher, SlotPrompt, read_description
 from firth.serving.saved_model import export
-from firth.serving.schemas.export import read_automaton
+from firth.serving.schemas.export import check_automaton
 from firth.serving.signatures import text_signatures
 from firth.serving.slots.loaded import Loaded
-from tests.generation.constrained_batch_test import generator
+from tests.generation.constrained_batch_test import HAS_RANDOM, generator, random_schemas
 
 ORDER = {
     "type": "object",
@@ -40,16 +49,31 @@ WITHIN = {
     "additionalProperties": False,
 }
 # The schema that the vocabulary of each kind of tokenizer can write.
-SCHEMAS = {"bpe": ORDER, "sentencepiece": ORDER, "without fallback": WITHIN}
+OF_KINDS = {"bpe": ORDER, "sentencepiece": ORDER, "without fallback": WITHIN}
 
 
-def exported(kind, schemas, path):
-    """Returns the model of a tokenizer's kind after its export with schemas."""
+def export_with(kind, schemas, path, **settings):
+    """Exports the model of a tokenizer's kind with schemas."""
     made = generator("causal_lm, table of its own", kind)
-    settings = made.recipe.export.model_copy(update={"schemas": schemas})
-    recipe = made.recipe.model_copy(update={"export": settings})
+    changed = made.recipe.export.model_copy(update={"schemas": schemas, **settings})
+    recipe = made.recipe.model_copy(update={"export": changed})
     export(made.model, made.tokenizer, recipe, None, str(path / "1"))
-    return made
+
+
+def schema_for(kind):
+    """Returns a random schema with many states that a kind's vocabulary can write, by its name."""
+    made = generator("causal_lm, table of its own", kind)
+    tokens = TokenBytes.of(made.tokenizer, made.framing.may_write, made.framing.end_id)
+    found = []
+    for schema in random_schemas():
+        with contextlib.suppress(ConstraintError):
+            # In this process: one for each schema takes long.
+            with mock.patch("firth.constraints.compiling.build_automaton", _built):
+                automaton = schema_automaton(schema, tokens)
+            # More would be checked by texts for a minute.
+            if automaton.automaton.states < 80:
+                found.append((automaton.automaton.states, schema))
+    return {"random": max(found, key=operator.itemgetter(0))[1]}
 
 
 @pytest.fixture
@@ -63,16 +87,19 @@ def signatures_of_schemas(monkeypatch):
     monkeypatch.setattr("firth.serving.warmup.text_signatures", offered)
 
 
-@pytest.mark.parametrize("kind", SCHEMAS)
-def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path, signatures_of_schemas):
-    schema, folder = SCHEMAS[kind], str(tmp_path / "1")
+@pytest.mark.parametrize("kind", OF_KINDS)
+def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path, signatures_of_schemas, monkeypatch):
+    schema, folder = OF_KINDS[kind], str(tmp_path / "1")
     (tmp_path / "order.json").write_text(json.dumps(schema))
-    # A second schema, and one in place of its file, with one of the tokenizers.
-    more = {"answer": {"type": "boolean"}} if kind == "bpe" else {}
-    made = exported(kind, {"order": str(tmp_path / "order.json"), **more}, tmp_path)
+    # With one of the tokenizers a schema in place of its file, and slots; with the others a random one.
+    has_slots = kind == "bpe"
+    drawn = schema_for(kind) if HAS_RANDOM and not has_slots else {}
+    more = {"answer": {"type": "boolean"}} if has_slots else drawn
+    export_with(kind, {"order": str(tmp_path / "order.json"), **more}, tmp_path, slots=2 * has_slots)
     loaded = Loaded(folder)
     described = read_description(folder)["signatures"]["generate_order"]["parameters"]
-    least = read_description(folder)["schemas"]["order"]["least_tokens"]
+    schemas = read_description(folder)["schemas"]
+    least = schemas["order"]["least_tokens"]
     prompts = [b"the fox", b"yes or no", "Zoë".encode(), b"a"]
     values = {name: np.full(4, each["default"], each["dtype"]) for name, each in described.items()}
     values |= {
@@ -80,18 +107,29 @@ def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path, signat
         "seed": np.arange(4),
         "max_new_tokens": np.array([least, least + 3, 60, 100], np.int32),
     }
-    found = loaded.run("generate_order_with_parameters", {"text": prompts, **values})
-    assert found["is_finished"].all()
-    checker = jsonschema.Draft202012Validator(
-        schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
-    )
-    for text in found["generated"]:
-        checker.validate(json.loads(text))
+    in_python = None if has_slots else tf.saved_model.load(folder).signatures
+    for name, each in {**drawn, "order": schema}.items():
+        fewest = schemas[name]["least_tokens"]
+        most = np.array([fewest, fewest + 3, max(fewest, 60), 100], np.int32)
+        asked = {"text": prompts, **values, "max_new_tokens": most}
+        found = loaded.run(f"generate_{name}_with_parameters", asked)
+        assert found["is_finished"].all()
+        checker = jsonschema.Draft202012Validator(
+            each, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+        )
+        for text in found["generated"]:
+            checker.validate(json.loads(text))
+        if in_python:
+            asked = {key: tf.constant(value) for key, value in asked.items()}
+            again = in_python[f"generate_{name}_with_parameters"](**asked)
+            assert again["generated"].numpy().tolist() == found["generated"].tolist()
     assert len({*found["generated"]}) == 4
-    # The automaton that lies next to the model is the same.
-    tokens = TokenBytes.of(made.tokenizer, made.framing.may_write, made.framing.end_id)
-    assert read_automaton(folder, "order", tokens).least_tokens == least
-    if more:
+    if has_slots:
+        asked = [
+            SlotPrompt(text.decode(), {name: each[row] for name, each in values.items()}, schema="order")
+            for row, text in enumerate(prompts)
+        ]
+        check_slots(folder, asked, [each.decode() for each in found["generated"]], monkeypatch)
         (answer,) = loaded.run("generate_answer", {"text": [b"yes?"]})["generated"]
         assert answer in (b"true", b"false")
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"at least {least}"):
@@ -99,7 +137,42 @@ def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path, signat
         loaded.run("generate_order_with_parameters", {"text": prompts, **short})
 
 
+def check_slots(folder, asked, expected, monkeypatch):
+    """Slots write the same texts, without llguidance, by the automata that lie next to the model."""
+    monkeypatch.setitem(sys.modules, "llguidance", None)
+    llguidance_vocabulary.llguidance.cache_clear()
+    batcher = ContinuousBatcher(folder)
+    written = {each.number: each for each in batcher.write(asked)}
+    assert [written[number].text for number in range(4)] == expected
+    assert all((each.ended, each.complete) == ("end", True) for each in written.values())
+    short = asked[0]._replace(parameters={"max_new_tokens": 2})
+    own = JsonSchema(json_schema={"type": "integer"})
+    for refused, said in (
+        (short, "at least"),
+        (short._replace(schema="ordr"), "'ordr'.*order"),
+        (short._replace(constraint=own), "not to both"),
+        (short._replace(constraint=own, schema=""), "structured"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            batcher.join(refused)
+    assert batcher.free == 2
+
+
+def test_an_automaton_that_other_engines_do_not_confirm_is_not_exported():
+    """A thousand texts, or one for each transition, have to be valid by jsonschema and by llguidance."""
+    automaton = _built(constraint_regex(JsonSchema(json_schema=ORDER)))
+    transitions = int((automaton.transitions >= 0).sum())
+    assert check_automaton(automaton, ORDER) == max(transitions, 1000)
+    other = {**ORDER, "properties": {**ORDER["properties"], "count": {"type": "string"}}}
+    with pytest.raises(ConstraintError, match="#/properties/count/type: the automaton writes"):
+        check_automaton(automaton, other)
+    # What jsonschema lets through, and llguidance does not: the keys in another order.
+    swapped = {**ORDER, "properties": dict(reversed(ORDER["properties"].items()))}
+    with pytest.raises(ConstraintError, match="which llguidance does not"):
+        check_automaton(automaton, swapped)
+
+
 def test_a_schema_whose_bytes_the_vocabulary_lacks_is_not_exported(tmp_path):
     with pytest.raises(ValueError, match=r"b'-'.*byte_fallback"):
-        exported("without fallback", {"order": ORDER}, tmp_path)
+        export_with("without fallback", {"order": ORDER}, tmp_path)
     assert not (tmp_path / "1").exists()

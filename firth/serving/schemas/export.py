@@ -1,24 +1,19 @@
 """Schemas at export: their automata are checked by other engines, described, and stored next to the model."""
 
-import io
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from firth import storage
 from firth.constraints.automaton import Automaton
 from firth.constraints.compiling import compile_constraint
-from firth.constraints.matcher import ConstraintError
-from firth.constraints.token_automaton import TokenAutomaton
-from firth.constraints.token_bytes import SINGLE_BYTES, TokenBytes
+from firth.constraints.matcher import ConstraintError, Matcher
+from firth.constraints.token_bytes import SINGLE_BYTES
 from firth.constraints.validity import validator_of
 from firth.lazy import import_extra
 from firth.recipes.generation.constraints import JsonSchema
-from firth.serving.exported_model import FOLDER
+from firth.serving.schemas.automata import write_automaton
 from firth.serving.schemas.signature import automaton_of, read_schemas
 from firth.serving.served_model import Served
 
@@ -55,31 +50,7 @@ def describe_schemas(served: Served) -> dict[str, dict[str, Any]]:
 def write_automata(served: Served, directory: str) -> None:
     """Writes the automata of a model's schemas next to `firth.json`, to drive slots without llguidance."""
     for name in served.recipe.export.schemas:
-        buffer = io.BytesIO()
-        parts: dict[str, Any] = {**_parts(automaton_of(served, name))}
-        np.savez_compressed(buffer, **parts)
-        path = os.path.join(directory, FOLDER, f"schema_{name}.npz")
-        with storage.whole_file(path) as file:
-            file.write(buffer.getvalue())
-
-
-def read_automaton(directory: str, name: str, tokens: TokenBytes) -> TokenAutomaton:
-    """Returns an automaton that `write_automata` wrote.
-
-    Args:
-        directory: Folder of the SavedModel.
-        name: Name of the schema.
-        tokens: Bytes of the model's tokens.
-    """
-    with storage.open_file(os.path.join(directory, FOLDER, f"schema_{name}.npz"), "rb") as file:
-        parts = np.load(io.BytesIO(file.read()))
-        automaton = Automaton(*(parts[each] for each in Automaton._fields))
-        return TokenAutomaton(automaton, tokens, *(parts[each] for each in ("masks", "levels", "needed")))
-
-
-def _parts(automaton: TokenAutomaton) -> Mapping[str, npt.NDArray[Any]]:
-    own = {name: getattr(automaton, name) for name in ("masks", "levels", "needed")}
-    return {**automaton.automaton._asdict(), **own}
+        write_automaton(directory, name, automaton_of(served, name))
 
 
 def check_automaton(automaton: Automaton, schema: Any) -> int:
@@ -105,12 +76,18 @@ def check_automaton(automaton: Automaton, schema: Any) -> int:
         if error is not None:
             path = "/".join(["#", *map(str, error.absolute_schema_path)])
             raise ConstraintError(f"{path}: the automaton writes {text.decode()!r}, which is not valid")
-        matcher = matchers.new_matcher(len(text) + 1)
-        for byte in text:
-            matcher.accept(byte)
-        if not matcher.complete:
+        if not _follows(matchers.new_matcher(len(text) + 1), text):
             raise ConstraintError(f"#: the automaton writes {text.decode()!r}, which llguidance does not")
     return len(texts)
+
+
+def _follows(matcher: Matcher, text: bytes) -> bool:
+    try:
+        for byte in text:
+            matcher.accept(byte)
+    except ConstraintError:
+        return False
+    return matcher.complete
 
 
 def _texts(automaton: Automaton) -> Iterator[bytes]:

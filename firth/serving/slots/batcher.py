@@ -12,10 +12,13 @@ import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokeni
 
 from firth.constraints.constraint_cache import ConstraintCache
 from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher, fill_masks
+from firth.constraints.token_automaton import AutomatonConstraint
 from firth.generation.results import END, LENGTH, STUCK
+from firth.recipes.base.errors import suggest
 from firth.recipes.generation.constraints import Constraint
 from firth.serving.exported_model import newest_model, read_description
 from firth.serving.parameter import values_of
+from firth.serving.schemas.automata import read_automaton
 from firth.serving.slots.loaded import Loaded
 from firth.serving.slots.requests import GREATEST_BIAS, prefill_request, step_request
 from firth.serving.slots.token_bytes import read_token_bytes
@@ -41,6 +44,8 @@ class SlotPrompt(NamedTuple):
             is written but the end.
         ids: Tokens of the prompt with its special ones, as the model reads them; None to read `text`.
         logit_bias: Numbers that are added to the logits of tokens, by id; at most `described["biases"]`.
+        schema: Name of a schema of the model, of `export.schemas`, that the text is valid by and ends in time
+            for, instead of a `constraint`; empty for none. It needs no further package.
     """
 
     text: str = ""
@@ -48,6 +53,7 @@ class SlotPrompt(NamedTuple):
     constraint: Constraint | CompiledConstraint | None = None
     ids: Sequence[int] | None = None
     logit_bias: Mapping[int, float] = {}
+    schema: str = ""
 
 
 class SlotText(NamedTuple):
@@ -109,6 +115,7 @@ class ContinuousBatcher:
         described: What the model says about its slots; see `SlotSignatures.describe`.
         loaded: The model in its session.
         constraints: Constraints that were compiled for the model.
+        schemas: Schemas that the model was exported with, as `firth.json` describes them, by name.
 
     Raises:
         firth.serving.NoModelError: if there is no model.
@@ -127,8 +134,10 @@ class ContinuousBatcher:
         if "slots" not in described:
             raise ValueError(f"{path} has no slots: export a model that writes with export.slots: 1 or more")
         self.described = described["slots"]
+        self.schemas: Mapping[str, Any] = described.get("schemas", {})
         self.loaded = loaded or Loaded(path)
         self.constraints = ConstraintCache(functools.partial(read_token_bytes, path))
+        self._path, self._of_schemas = path, dict[str, AutomatonConstraint]()
         count, words = self.described["count"], self.described["mask_words"]
         self._held: list[_Held | None] = [None] * count
         # Rows of free texts, and of no text, let all tokens come.
@@ -176,8 +185,8 @@ class ContinuousBatcher:
 
         Raises:
             ValueError: if no slot is free; for a parameter that is not valid, with the nearest name; for ids
-                and biases that the model does not read; for a constraint that it cannot be held to; as
-                `tokenize` does.
+                and biases that the model does not read; for a constraint that it cannot be held to; for a
+                schema that the model was not exported with; as `tokenize` does.
         """
         if not self.free:
             raise ValueError(f"all {len(self._held)} slots are taken: take a step first, or end a text")
@@ -186,7 +195,7 @@ class ContinuousBatcher:
         bias_ids, biases = self._biases(prompt.logit_bias)
         most = values["max_new_tokens"][0]
         ids = self.tokenize(prompt.text, most) if prompt.ids is None else self._checked(prompt.ids)
-        constraint = prompt.constraint
+        constraint = self._of_schema(prompt) if prompt.schema else prompt.constraint
         if isinstance(constraint, Constraint):
             constraint = self.constraints.compiled(constraint)
         slot, number = self._held.index(None), self._joined
@@ -196,6 +205,21 @@ class ContinuousBatcher:
         self._held[slot] = _Held(ids, values, biases, bias_ids, matcher, so_far)
         self._joined += 1
         return number
+
+    def _of_schema(self, prompt: SlotPrompt) -> AutomatonConstraint:
+        """Returns the automaton of a prompt's schema, which the model was exported with."""
+        name = prompt.schema
+        if prompt.constraint is not None:
+            raise ValueError(
+                "schema: a text is held to a schema of the model or to a constraint, not to both"
+            )
+        if name not in self.schemas:
+            nearest = suggest(name, self.schemas) if self.schemas else "the model was exported without any"
+            raise ValueError(f"schema: there is no {name!r}; {nearest}")
+        if name not in self._of_schemas:
+            automaton = read_automaton(self._path, name, self.constraints.tokens)
+            self._of_schemas[name] = AutomatonConstraint(automaton, finish=True)
+        return self._of_schemas[name]
 
     def tokenize(self, text: str, max_new_tokens: int = 1) -> npt.NDArray[np.int32]:
         """Returns a text's tokens with the special ones, as a slot reads them, int32 [tokens].
