@@ -16,6 +16,7 @@ from tests.lookups import (
     remember_distributions,
     remember_protocols,
     remember_tracebacks,
+    remember_yaml,
 )
 from tests.shared_data import missing_data, twin_problem
 from tests.worker_memory import WorkerMemory, forget_custom_gradients
@@ -101,6 +102,7 @@ def pytest_collection_finish():
     remember_tracebacks()
     remember_arguments_of_layers()
     remember_commands()
+    remember_yaml()
 
 
 MEMORY = WorkerMemory()

@@ -49,6 +49,23 @@ def remember_commands() -> None:
         main.get_command = testing._get_command = functools.cache(main.get_command)
 
 
+def remember_yaml() -> None:
+    """Lets recipes remember how a text is parsed: presets and bundles are read hundreds of times."""
+    if yaml_text := sys.modules.get("firth.recipes.base.yaml_text"):
+        parse, known = yaml_text._Loader.get_single_node, {}
+
+        def remembered(loader):
+            text = loader.buffer
+            if text not in known:
+                node = parse(loader)
+                if len(known) == 64:
+                    del known[next(iter(known))]
+                known[text] = node
+            return known[text]
+
+        yaml_text._Loader.get_single_node = remembered
+
+
 def remember_distributions() -> None:
     """Lets Google's clients, each of which lists all distributions when it is imported, do so once."""
     importlib.metadata.packages_distributions = functools.cache(importlib.metadata.packages_distributions)
