@@ -20,6 +20,10 @@ GARDEN_NAMES = (
     *dense(POOLER, "garden.pooler"),
 )
 _PARTS = ("kernel", "bias")
+# The layer of a classifier's outputs; earlier releases have the second.
+_OUTPUTS_OF_CLASSES = ("out_proj/", "layer_with_weights-0/")
+# Attributes of a span labeler alone; in earlier releases, the layer of its second output.
+_OF_SPANS = {"span_labeling", "layer-6"}
 _LAYER = re.compile(r"(?:model/)?layer_with_weights-(\d+)/(.+)")
 # A training loop saves a classifier's own pooler among its items, under the name of the head.
 _POOLER_OF_ITEMS = re.compile(r"[^/]+\.\.pooler_dense/(kernel|bias)")
@@ -84,12 +88,21 @@ def in_files(tensors: Mapping[str, Array]) -> tuple[dict[str, Array], GardenMode
     return {named[name]: tensor for name, tensor in tensors.items()}, model
 
 
+def _has_taggers(checkpoint: Checkpoint) -> bool:
+    """Returns true unless a checkpoint's release had classifiers alone, whose objects taggers got later.
+
+    Their attention has its output next to it.
+    """
+    query = checkpoint.file_name("encoder/_transformer_layers/0/_attention_layer/_query_dense/kernel")
+    return "_output_dense" in checkpoint.attributes_of(query.partition("/_query_dense/")[0])
+
+
 def garden_task(checkpoint: Checkpoint) -> Mapping[str, str]:
     """Returns the names of the rules for the head of a fine-tuned model; none for a head that is not here.
 
     Heads with the same layers are distinguished by the attributes of their model: those of classes had the
-    layers of spans in the first releases. A head that was given to a classifier has an activation that no
-    checkpoint holds.
+    layers of spans in earlier releases, and those of tags too in some. A head that was given to a classifier
+    has an activation that no checkpoint holds.
     """
     found = [each for name in checkpoint.names if (each := _LAYER.fullmatch(name))]
     if {each[1] for each in found} != {"1"}:
@@ -100,14 +113,16 @@ def garden_task(checkpoint: Checkpoint) -> Mapping[str, str]:
     model = checkpoint.file_name(found[0][0]).partition("layer_with_weights-")[0].rstrip("/")
     attributes = checkpoint.attributes_of(model)
     parts: dict[str, str] = {}
-    if "_cls_head" not in attributes and {"out_proj/kernel", "out_proj/bias"} <= {*head}:
+    if attributes & _OF_SPANS:
+        parts = {"layer_with_weights-0/": SPANS}
+    elif "_cls_head" in attributes or ("layer_with_weights-0/kernel" in head and _has_taggers(checkpoint)):
+        return {}
+    elif output := next((each for each in _OUTPUTS_OF_CLASSES if f"{each}kernel" in head), ""):
         # The encoder's pooler is read by a classifier that has none.
         poolers = {f"dense/{part}": head.get(f"dense/{part}", f"{_POOLER}/{part}") for part in _PARTS}
         head |= {name: there for name, there in poolers.items() if there in checkpoint}
-        parts = {"out_proj/": CLASSES, "dense/": POOLER}
-    elif "span_labeling" in attributes:
-        parts = {"layer_with_weights-0/": SPANS}
-    elif "_cls_head" not in attributes and "classifier" in attributes:
+        parts = {output: CLASSES, "dense/": POOLER}
+    elif "classifier" in attributes:
         parts = {"": TAGS}
     if parts.get("") == TAGS and checkpoint.spec(head.get("bias", found[0][0])).shape == (1,):
         # A tagger here has two tags at least.

@@ -21,6 +21,8 @@ _EMBEDDINGS = (
     "_type_embedding_layer",
     "_embedding_norm_layer",
 )
+# The first releases have the output of attention next to it.
+_OUTPUT_OF_EARLIER = ("/_attention_output_dense/", "/_attention_layer/_output_dense/")
 # The number of the first block where embeddings are projected.
 _PROJECTED = len(_EMBEDDINGS) + 1
 
@@ -56,6 +58,7 @@ class NumberedLayers(Original):
             found = re.fullmatch(re.escape(scope) + r"layer_with_weights-(\d+)/(.*)", name)
             known = found is not None and int(found[1]) in layers
             inner = f"encoder/{layers[int(found[1])]}/{found[2]}" if known and found else name
+            inner = inner.replace(*_OUTPUT_OF_EARLIER)
             names[inner] = there
         checkpoint.take_names(names)
         self.name_heads(checkpoint)

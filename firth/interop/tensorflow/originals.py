@@ -4,6 +4,7 @@ from firth.interop.tensorflow.decoders import DECODERS
 from firth.interop.tensorflow.encoders import ENCODERS
 from firth.interop.tensorflow.model_garden import MODEL_GARDEN
 from firth.interop.tensorflow.model_garden_electra import MODEL_GARDEN_ELECTRA
+from firth.interop.tensorflow.model_garden_first import MODEL_GARDEN_FIRST
 from firth.interop.tensorflow.model_garden_t5 import MODEL_GARDEN_T5
 from firth.interop.tensorflow.model_garden_xlnet import MODEL_GARDEN_XLNET
 from firth.interop.tensorflow.numbered_layers import NUMBERED
@@ -17,6 +18,7 @@ ORIGINALS: tuple[Original, ...] = (
     *MODEL_GARDEN_ELECTRA,
     MODEL_GARDEN,
     *NUMBERED,
+    MODEL_GARDEN_FIRST,
     MODEL_GARDEN_T5,
     MODEL_GARDEN_XLNET,
 )

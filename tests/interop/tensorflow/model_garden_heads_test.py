@@ -17,7 +17,10 @@ from firth.models.bundle import load_model, read_recipe
 from tests.interop.tensorflow import originals
 from tests.interop.tensorflow.model_garden_test import CLOSE, FEATURES, IDS, LISTS, PROCESS, check_objects
 
-GOLDEN = pathlib.Path(__file__).parent / "golden" / "model_garden_heads.zip"
+GOLDEN = [
+    pathlib.Path(__file__).parent / "golden" / f"{name}.zip"
+    for name in ("model_garden_heads", "first_releases")
+]
 # The task of each model, and the number of tensors of its encoder's pooler, if no head reads them.
 MODELS = {
     "classes": ("classification", 0),
@@ -29,6 +32,11 @@ MODELS = {
     "spans": ("span", 2),
     "functional_spans": ("span", 2),
     "tags": ("tagging", 2),
+    # Of the branch of TensorFlow 2.0, and of release 2.2.
+    "first_classes": ("classification", 0),
+    "first_spans": ("span", 2),
+    "second_classes": ("classification", 0),
+    "second_spans": ("span", 2),
 }
 READ = {key: each for key, each in FEATURES.items() if not key.startswith("masked_")}
 READ |= {names.POOLED_POSITIONS: np.zeros((2, 1), "int32")}
@@ -38,8 +46,9 @@ READ |= {names.POOLED_POSITIONS: np.zeros((2, 1), "int32")}
 def home(tmp_path_factory):
     """The folder of Model Garden's fine-tuned models, each with a vocabulary."""
     home = tmp_path_factory.mktemp("model_garden_heads")
-    with zipfile.ZipFile(GOLDEN) as file:
-        file.extractall(home)
+    for golden in GOLDEN:
+        with zipfile.ZipFile(golden) as file:
+            file.extractall(home)
     vocabulary = "".join(f"{piece}\n" for piece in originals.PIECES)
     for place in (each for each in home.iterdir() if each.is_dir()):
         (place / "vocab.txt").write_text(vocabulary, encoding="utf-8")
@@ -67,7 +76,19 @@ def test_logits_are_those_of_its_models(home, tmp_path, name):
     check_logits(tmp_path / "bundle", np.load(home / name / "logits.npy"))
 
 
-@pytest.mark.parametrize("name", ["given", "one_tag"])
+def test_a_pre_trainer_of_the_first_release_has_both_heads(home, tmp_path):
+    read = import_model(home / "first_pretrainer", tmp_path / "bundle", "bert")
+    assert read.fresh == read.surplus == ()
+    model = load_model(tmp_path / "bundle", dtype="float32")
+    logits = model.heads.logits(model.backbone, FEATURES)
+    for name, loss in (("masked", "mlm"), ("pair", "nsp")):
+        expected = np.load(home / "first_pretrainer" / f"{name}.npy")
+        found = keras.ops.convert_to_numpy(keras.ops.log_softmax(logits[loss])).reshape(expected.shape)
+        np.testing.assert_allclose(found, expected, **CLOSE)
+
+
+# Release 2.3 has taggers of the same objects as its classifiers.
+@pytest.mark.parametrize("name", ["given", "one_tag", "third_classes"])
 def test_heads_that_are_not_here_are_left_out(home, tmp_path, name):
     read = import_model(home / name, tmp_path / "bundle", "tuned")
     assert "model/layer_with_weights-1" in "".join(read.surplus)
