@@ -302,7 +302,7 @@ _TENSORFLOW = Format(
 _MODEL_GARDEN = Format(
     "model_garden",
     "Model Garden",
-    "firth.interop.tensorflow.model_garden",
+    "firth.interop.tensorflow.model_garden_exporting",
     use="tf.train.Checkpoint(encoder=encoder).read('{folder}/ckpt-0').assert_existing_objects_matched(), "
     "whose encoder is build_encoder's of {folder}/params.yaml",
 )

@@ -1,41 +1,23 @@
-"""Model Garden's encoders: object checkpoints of `BertEncoderV2`, and of the pre-trainer around it."""
+"""Model Garden's `BertEncoderV2`, its pre-trainer and fine-tuned models: names and configuration."""
 
 import dataclasses
 import itertools
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-import tensorflow as tf
-
 from firth import storage
-from firth.interop.bundles import recipe_of
 from firth.interop.errors import InteropError
-from firth.interop.formats import Written
 from firth.interop.hugging_face import encoder_families as families, encoders
-from firth.interop.hugging_face.exporting import Outgoing
 from firth.interop.hugging_face.heads import FamilyHeads
-from firth.interop.hugging_face.rules import Array, Rule, Rules, linear
+from firth.interop.hugging_face.rules import Rules, linear
 from firth.interop.tensorflow.checkpoint import Checkpoint
-from firth.interop.tensorflow.model_garden_heads import (
-    ENCODER_OF_MODELS,
-    GARDEN_HEADS,
-    GARDEN_NAMES,
-    GardenModel,
-    garden_task,
-    in_files,
-)
+from firth.interop.tensorflow.model_garden_heads import GARDEN_HEADS, GARDEN_NAMES, garden_task
 from firth.interop.tensorflow.names import Name, Names, TensorLayout, dense, norm
 from firth.interop.tensorflow.original import Config, Original, fixed
-from firth.interop.tensorflow.task_heads import about_classes
-from firth.interop.tensorflow.tokenizers import VOCABULARY, write_files
+from firth.interop.tensorflow.tokenizers import VOCABULARY
 from firth.interop.untrusted_files import read_mapping
-from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
-from firth.recipes.base.errors import first_of
 from firth.recipes.objectives.masking import MaskedLM
-from firth.tokenizers import load_tokenizer
 
 _LAYER, _PUBLISHED = "encoder/_transformer_layers/{n}", "electra.encoder.layer.{n}"
 _QUERY = "_transformer_layers/0/_attention_layer/_query_dense/kernel"
@@ -109,7 +91,7 @@ _FAMILY = dataclasses.replace(
     task_heads=GARDEN_HEADS,
 )
 # By the keys of its YAML, `task.model.encoder.bert`.
-_KEYS = {
+KEYS = {
     "attention_dropout_rate": "attention_probs_dropout_prob",
     "dropout_rate": "hidden_dropout_prob",
     "embedding_size": "embedding_size",
@@ -141,7 +123,7 @@ def _read_parameters(path: str) -> Config:
     if not path.endswith(".json"):
         # Heads and data have keys of the same names.
         return read_yaml(path, "encoder")
-    theirs = {published: key for key, published in _KEYS.items()}
+    theirs = {published: key for key, published in KEYS.items()}
     found = read_mapping(path)
     return {theirs.get(key, key): str(value) for key, value in found.items() if value is not None}
 
@@ -167,7 +149,7 @@ def read_config(config: Config, checkpoint: Checkpoint | None) -> Config:
             each for each in range(len(checkpoint.names) + 1) if layer.format(each) not in checkpoint
         ),
     }
-    for theirs, published in _KEYS.items():
+    for theirs, published in KEYS.items():
         given, found = config.get(theirs), of_tensors.get(published)
         if found is not None and given not in (None, "null", str(found)):
             raise InteropError(f"{theirs}: {given} is not that of the tensors, {found}")
@@ -177,7 +159,7 @@ def read_config(config: Config, checkpoint: Checkpoint | None) -> Config:
     rates = ("attention_dropout_rate", "dropout_rate", "initializer_range")
     return {
         **of_tensors,
-        **{_KEYS[key]: float(config[key]) for key in rates if key in config},
+        **{KEYS[key]: float(config[key]) for key in rates if key in config},
         # Its `gelu` is the approximate one.
         "hidden_act": "gelu_new" if act == "gelu" else act,
     }
@@ -205,126 +187,3 @@ MODEL_GARDEN = Original(
     refused=r"(^|/)generator_network/",
     task_names=garden_task,
 )
-
-
-def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Written:
-    """Writes a bundle's encoder as the checkpoint that `tf.train.Checkpoint(encoder=...)` restores.
-
-    With the head of a task, `tf.train.Checkpoint(model=...)` restores Model Garden's model of it whole.
-
-    Args:
-        bundle: Path of the bundle.
-        folder: Place of the folder, where nothing is.
-
-    Returns:
-        The files that were written, and what they lack: other heads do not go along.
-
-    Raises:
-        InteropError: if there is no bundle, or Model Garden's encoder cannot express the model, with the key.
-        FileExistsError: if there is something in the folder's place.
-    """
-    recipe = recipe_of(bundle)
-    found = _FAMILY.differences(recipe.model)
-    differences = [each for each in found if "dropout" not in each.partition(":")[0]]
-    if differences:
-        raise InteropError(f"{MODEL_GARDEN.title}: {differences[0]}")
-    tokenizer = load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER))
-    with open_weights(bundle) as weights:
-        rules = [rule for rule in MODEL_GARDEN.rules(recipe.model, recipe.goal) if _goes_out(rule, weights)]
-        left = {path for path in set(weights) - {rule.ours for rule in rules} if "/pooler/" not in path}
-        outgoing = Outgoing(rules, weights, stored_dtypes(weights))
-        tensors, head = in_files(dict(outgoing.tensors(list(outgoing.specs))))
-    notes = [f"left out, since its encoder has no place for them: {first_of(sorted(left))}"] if left else []
-    notes += about_classes(recipe.goal) if head else []
-    config = _FAMILY.write_config(recipe.model)
-    notes += MODEL_GARDEN.notes(recipe.model)
-    notes += _with_pooler(tensors, recipe.model.width, recipe.seed)
-    with storage.whole_folder(folder) as unfinished:
-        tree = _objects(tensors, recipe.model.layers, head)
-        tf.train.Checkpoint(**tree).write(os.path.join(unfinished, CHECKPOINT))
-        rows = {**config, "vocab_size": recipe.tokenizer.vocabulary_size}
-        storage.write_text(os.path.join(unfinished, PARAMETERS), _yaml(rows))
-        _, about = write_files(tokenizer, unfinished, MODEL_GARDEN.tokenizers)
-        files = tuple(storage.files_below(unfinished))
-    return Written(files, (*notes, *about))
-
-
-def _goes_out(rule: Rule, weights: Mapping[str, Array]) -> bool:
-    """Returns true for the weights of the encoder, of a task's head, and of the pooler, which it has too."""
-    return rule.ours.startswith(("backbone/", "heads/dense/")) or (
-        rule.ours.startswith("heads/pooler/") and rule.ours in weights
-    )
-
-
-def _with_pooler(tensors: dict[str, Array], width: int, seed: int) -> list[str]:
-    """Adds the encoder's pooler: that of the pair's head, or one made from the seed."""
-    own = "classification_heads/0/dense/"
-    theirs = "encoder/_pooler_layer/"
-    if f"{own}kernel" in tensors:
-        tensors |= {f"{theirs}{part}": tensors.pop(f"{own}{part}") for part in ("kernel", "bias")}
-        return []
-    if f"{theirs}kernel" in tensors:
-        return []
-    kernel = np.random.default_rng(seed).normal(scale=0.02, size=(width, width))
-    tensors[f"{theirs}kernel"] = kernel.astype("float32")
-    tensors[f"{theirs}bias"] = np.zeros(width, "float32")
-    return ["made from the recipe's seed, since the model has none: encoder/_pooler_layer"]
-
-
-# Objects of an encoder and of each of its layers that have no weights; all of them are asked for.
-_EMPTY = ("_embedding_dropout", "_attention_mask_layer", "_config/initializer/config", "inputs")
-_EMPTY_OF_LAYERS = (
-    "_attention_dropout",
-    "_intermediate_activation_layer",
-    "_inner_dropout_layer",
-    "_output_dropout",
-    "_attention_layer/_softmax",
-    "_attention_layer/_dropout_layer",
-)
-
-
-def _objects(tensors: Mapping[str, Array], layers: int, head: GardenModel | None) -> dict[str, Any]:
-    """Returns objects with the attributes of Model Garden's, which hold the tensors."""
-    root = _Node()
-    for name, tensor in tensors.items():
-        *parents, last = name.split("/")
-        setattr(_node(root, parents), last, tf.Variable(tensor, name=last))
-    for path in _EMPTY:
-        _node(root, ["encoder", *path.split("/")])
-    for number in range(layers):
-        for path in _EMPTY_OF_LAYERS:
-            _node(root, ["encoder", "_transformer_layers", str(number), *path.split("/")])
-    if head:
-        for path in head.empty:
-            _node(root, ["model", *path.split("/")])
-        same = {name: f"model/{path}" for name, path in head.others.items()}
-        for name, path in {**dict.fromkeys(ENCODER_OF_MODELS, "encoder"), **same}.items():
-            *parents, last = name.split("/")
-            setattr(_node(root, ["model", *parents]), last, _node(root, path.split("/")))
-    return {name: each for name, each in vars(root).items() if isinstance(each, tf.Module)}
-
-
-class _Node(tf.Module):
-    """An object with attributes that are saved, and nothing else."""
-
-
-def _node(root: Any, parts: Iterable[str]) -> Any:
-    for part in parts:
-        if part.isdigit():
-            while len(root) <= int(part):
-                root.append(_Node())
-            root = root[int(part)]
-        else:
-            if part not in vars(root):
-                setattr(
-                    root, part, [] if part in ("_transformer_layers", "classification_heads") else _Node()
-                )
-            root = getattr(root, part)
-    return root
-
-
-def _yaml(config: Mapping[str, Any]) -> str:
-    values = {theirs: config[published] for theirs, published in _KEYS.items() if published in config}
-    values["hidden_activation"] = str(values["hidden_activation"]).replace("gelu_new", "gelu")
-    lines = "".join(f"        {key}: {value}\n" for key, value in values.items())
-    return f"task:\n  model:\n    encoder:\n      type: bert\n      bert:\n{lines}"

@@ -66,7 +66,7 @@ class NumberedLayers(Original):
 
 def _read_albert(config: Config, checkpoint: Checkpoint | None) -> Config:
     if checkpoint is None:
-        return config
+        return read_config(config, None)
     layers = config.get("num_layers")
     if layers is None:
         raise InteropError("num_layers: required of an AlbertEncoder, whose layers are one")
@@ -111,7 +111,12 @@ _SHARED: dict[str, Any] = {
     "read_config": _read_albert,
 }
 _FIELDS = {field.name: getattr(MODEL_GARDEN, field.name) for field in dataclasses.fields(MODEL_GARDEN)}
-NUMBERED = (
-    NumberedLayers(**{**_FIELDS, "title": "BertEncoder of Model Garden"}),
-    NumberedLayers(**{**_FIELDS, **_SHARED}, is_shared=True),
-)
+# Layers of an AlbertEncoder by those of `BertEncoderV2`.
+ALBERT_LAYERS = {
+    name: f"layer_with_weights-{number}"
+    for number, name in enumerate(
+        (*_EMBEDDINGS, "_embedding_projection", "_transformer_layers/0", "_pooler_layer")
+    )
+}
+MODEL_GARDEN_ALBERT = NumberedLayers(**{**_FIELDS, **_SHARED}, is_shared=True)
+NUMBERED = (NumberedLayers(**{**_FIELDS, "title": "BertEncoder of Model Garden"}), MODEL_GARDEN_ALBERT)

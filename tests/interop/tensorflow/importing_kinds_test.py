@@ -7,7 +7,7 @@ import pytest
 
 from firth.interop.errors import InteropError
 from firth.interop.formats import FORMATS
-from firth.interop.tensorflow import export_model, import_model, model_garden
+from firth.interop.tensorflow import export_model, import_model, model_garden_exporting
 from firth.interop.tensorflow.checkpoint import write_checkpoint
 from firth.models.bundle import open_weights, read_recipe
 from firth.storage.tensor_files import spec_of
@@ -110,7 +110,7 @@ def test_a_vocabulary_says_whether_letters_are_made_small(tmp_path, piece, is_sm
 def test_an_encoder_of_model_garden_may_have_the_configuration_of_bert(tmp_path):
     _, bundle = bring(tmp_path, TENSORS)
     folder = tmp_path / "out"
-    model_garden.export_model(bundle, folder)
+    model_garden_exporting.export_model(bundle, folder)
     (folder / "vocab.txt").write_text((tmp_path / "in" / "vocab.txt").read_text())
     place = folder / "bert_config.json"
     place.write_text(json.dumps({**originals.BERT, "hidden_act": "relu", "hidden_dropout_prob": 0.25}))

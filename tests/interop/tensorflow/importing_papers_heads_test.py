@@ -202,3 +202,13 @@ def test_an_electra_answers_with_the_classes_that_are_given(tmp_path):
     assert (task.signature, task.form.pooling) == ("classify_pair", "first_state")
     (answer,) = firth.load(tmp_path / "bundle").predict([("abc", "run")])
     assert answer["labels"] == ["contradiction", "entailment", "neutral"]
+
+
+def test_a_fine_tuned_xlnet_is_opened_where_it_is(tmp_path):
+    bring(tmp_path, "xlnet", *XLNET["classification"][1])
+    with pytest.warns(UserWarning, match="mask_embedding"):
+        opened = firth.load(tmp_path / "in")
+    answers = opened.predict(["the river", "run"])
+    assert [answer["labels"] for answer in answers] == [["LABEL_0", "LABEL_1", "LABEL_2"]] * 2
+    again = firth.load(tmp_path / "bundle").predict(["the river", "run"])
+    assert [each["probabilities"] for each in again] == [each["probabilities"] for each in answers]

@@ -12,7 +12,9 @@ import pytest
 from tensorflow.core.protobuf.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from firth import features as names
-from firth.interop.tensorflow import import_model, model_garden
+from firth.interop.errors import InteropError
+from firth.interop.tensorflow import import_model, model_garden_exporting
+from firth.interop.tensorflow.model_garden import read_yaml
 from firth.models.bundle import load_model, read_recipe
 from tests.interop.tensorflow import originals
 
@@ -49,8 +51,8 @@ def made(home):
         vocabulary = "".join(f"{piece}\n" for piece in originals.PIECES)
         (home / name / "vocab.txt").write_text(vocabulary, encoding="utf-8")
         reads[name] = import_model(home / name, home / f"{name}_bundle", name)
-        if name in NAMES:
-            model_garden.export_model(home / f"{name}_bundle", home / f"{name}_out")
+        if name in (*NAMES, "albert"):
+            model_garden_exporting.export_model(home / f"{name}_bundle", home / f"{name}_out")
     return home, reads
 
 
@@ -151,6 +153,29 @@ def test_tensors_come_out_as_they_came_in(made):
         assert not [path for path in again.fresh if path.startswith("backbone/")]
 
 
+def test_an_albert_comes_out_as_it_came_in(made):
+    home, _ = made
+    before, after = originals.read(home / "albert"), originals.read(home / "albert_out")
+    named = {
+        key.replace("model/", "encoder/"): each for key, each in before.items() if "weights-6" not in key
+    }
+    for key in named.keys() - {"_CHECKPOINTABLE_OBJECT_GRAPH", *(each for each in named if "save_" in each)}:
+        np.testing.assert_array_equal(after[key], named[key], err_msg=key)
+    config = read_yaml(str(home / "albert_out" / "params.yaml"), "encoder")
+    assert (config["num_layers"], config["embedding_width"], config["hidden_activation"]) == (
+        "2",
+        "8",
+        "gelu",
+    )
+
+
+def test_an_albert_of_two_blocks_does_not_go_out(tmp_path):
+    folder, _ = originals.write_family(tmp_path / "in", "albert")
+    import_model(folder, tmp_path / "bundle", "albert")
+    with pytest.raises(InteropError, match=r"AlbertEncoder of Model Garden: model\.share_layers"):
+        model_garden_exporting.export_model(tmp_path / "bundle", tmp_path / "out")
+
+
 def objects(folder):
     """The objects of a folder's only checkpoint: the children of each by their names, and its attributes."""
     graph = TrackableObjectGraph.FromString(originals.read(folder)["_CHECKPOINTABLE_OBJECT_GRAPH"])
@@ -167,16 +192,18 @@ def objects(folder):
 LISTS = {"axis", "partial_output_shape", "full_output_shape"}
 
 
-@pytest.mark.parametrize("name", ["encoder", "narrow"])
-def test_each_object_has_its_counterpart_as_a_restore_asks(name, made):
+@pytest.mark.parametrize(
+    ("name", "root"), [("encoder", "encoder"), ("narrow", "encoder"), ("albert", "model")]
+)
+def test_each_object_has_its_counterpart_as_a_restore_asks(name, root, made):
     """A restore follows the names of children, and is whole if no object of either encoder is left."""
-    check_objects(made[0] / name, made[0] / f"{name}_out", "encoder", LISTS)
+    check_objects(made[0] / name, made[0] / f"{name}_out", root, "encoder")
 
 
-def check_objects(one_folder, other_folder, root, lists):
+def check_objects(one_folder, other_folder, root, other_root):
     """Passes if each object below the root of a checkpoint has one counterpart in another, but for lists."""
     theirs, ours = objects(one_folder), objects(other_folder)
-    pairs, left = {}, [(theirs[0][0][root], ours[0][0][root])]
+    pairs, left = {}, [(theirs[0][0][root], ours[0][0][other_root])]
     while left:
         one, other = left.pop()
         if one not in pairs:
@@ -184,7 +211,7 @@ def check_objects(one_folder, other_folder, root, lists):
             named = ours[other][0]
             left += [(child, named[key]) for key, child in theirs[one][0].items() if key in named]
     asked = [(key, child) for one in pairs for key, child in theirs[one][0].items()]
-    assert {key for key, child in asked if child not in pairs} == lists
+    assert {key for key, child in asked if child not in pairs} == LISTS
     assert {child for other in pairs.values() for child in ours[other][0].values()} <= {*pairs.values()}
     assert [theirs[one][1] for one in pairs] == [ours[other][1] for other in pairs.values()]
 
@@ -194,10 +221,11 @@ def test_its_own_encoder_restores_what_goes_out_whole(made):
     pytest.importorskip("official.nlp", reason="the extra modelgarden")
     home, _ = made
     environment = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
-    command = [sys.executable, "-m", PROCESS, *(str(home / f"{name}_out") for name in NAMES)]
+    names = (*NAMES, "albert")
+    command = [sys.executable, "-m", PROCESS, *(str(home / f"{name}_out") for name in names)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
-    for name in NAMES:
+    for name in names:
         real = IDS > 0
         expected = np.load(home / name / "states.npy")[real]
         np.testing.assert_allclose(np.load(home / f"{name}_out" / "states.npy")[real], expected, **CLOSE)
