@@ -125,7 +125,7 @@ ALONE = (
 REFUSED = ("", "a " * 50)
 
 
-def test_texts_are_those_of_the_bundle(firth, run, server):
+def test_texts_are_those_of_the_bundle(firth, run, server, tmp_path):
     def texts(*arguments):
         return [firth("generate", NAME, PROMPT, "dogs", *each, "--json", *arguments) for each in GENERATED]
 
@@ -135,11 +135,16 @@ def test_texts_are_those_of_the_bundle(firth, run, server):
     assert all(each.stderr.count("\n") == 1 and server.address in each.stderr for each in asked)
     assert {json.loads(line)["ended"] for each in asked for line in each.stdout.splitlines()} > {"stop"}
     for arguments in ALONE:
-        result = firth("generate", NAME, PROMPT, *arguments)
-        assert result.exit_code == 0 and server.address not in result.stderr, arguments
+        quiet = firth("generate", NAME, PROMPT, *arguments, "--no-server")
+        assert quiet.exit_code == 0 and server.address not in quiet.stderr, arguments
+        assert server.address not in firth("generate", NAME, PROMPT, *arguments).stderr, arguments
     for prompt in REFUSED:
         result = firth("generate", NAME, prompt)
         assert result.exit_code == 2 and server.address not in result.stderr
+    # No server has a file in this folder.
+    with files_in(tmp_path):
+        plain = firth("generate", NAME, PROMPT, "--max-new-tokens", "3")
+    assert plain.exit_code == 0 and plain.stderr == ""
 
 
 def test_predictions_are_those_of_the_model(firth, run, server, monkeypatch):
@@ -153,7 +158,8 @@ def test_predictions_are_those_of_the_model(firth, run, server, monkeypatch):
 
     said, asked = found()
     assert server.address in said
-    _, alone = found("--no-server")
+    quiet, alone = found("--no-server")
+    assert server.address not in quiet
     assert [each.keys() for each in asked] == [each.keys() for each in alone]
     for one, other in zip(asked, alone):
         assert one["text"] == other["text"]
