@@ -1,5 +1,6 @@
 """Texts in and out: stops, pieces of a stream, and input that cannot be written after."""
 
+import contextlib
 import threading
 
 import numpy as np
@@ -48,17 +49,25 @@ def test_pieces_of_a_stream_are_the_text():
     assert "".join(generator.stream(PROMPT, request, stop=[stop])) == stream.result.text[:3]
 
 
-@pytest.mark.parametrize("sampler", ["greedy", "beam"])
-def test_a_graph_that_streams_ends_with_its_reader(sampler):
+@pytest.mark.parametrize(
+    ("sampler", "calls"),
+    [
+        ("greedy", contextlib.nullcontext),
+        ("beam", eagerly),
+        pytest.param("beam", contextlib.nullcontext, marks=pytest.mark.repeated),
+    ],
+)
+def test_a_graph_that_streams_ends_with_its_reader(sampler, calls):
     """One call of the graph writes all tokens of a stream, which is left after two pieces."""
     generator = generator_of("causal_lm")
     request = {"max_new_tokens": 6, "min_new_tokens": 6, "sampler": {"kind": sampler}}
-    stream = generator.stream(PROMPT, request)
-    assert "".join(stream) == stream.result.text == generator.generate(PROMPT, request).text
-    left = generator.stream(PROMPT, request)
-    pieces = iter(left)
-    next(pieces)
-    left.close()
+    with calls():
+        stream = generator.stream(PROMPT, request)
+        assert "".join(stream) == stream.result.text == generator.generate(PROMPT, request).text
+        left = generator.stream(PROMPT, request)
+        pieces = iter(left)
+        next(pieces)
+        left.close()
     assert not generator._streams and "firth-stream" not in [each.name for each in threading.enumerate()]
 
 

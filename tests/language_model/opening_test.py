@@ -38,8 +38,24 @@ def files_of_elmo(folder):
     return folder
 
 
-@pytest.mark.parametrize("make", [bundle_in_a_bucket, checkpoint, preset_of_keras_hub, files_of_elmo])
-def test_a_model_is_opened_and_adapted_wherever_it_is_kept(make, tmp_path):
+@pytest.mark.parametrize("make", [checkpoint, preset_of_keras_hub, files_of_elmo])
+def test_a_model_is_opened_wherever_it_is_kept(make, tmp_path):
+    model = firth.load(make(tmp_path))
+    with eagerly():
+        assert model.embed(["the cat", "a mat"]).shape == (2, model.recipe.model.width)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        bundle_in_a_bucket,
+        *(
+            pytest.param(each, marks=pytest.mark.repeated)
+            for each in (checkpoint, preset_of_keras_hub, files_of_elmo)
+        ),
+    ],
+)
+def test_a_model_is_adapted_wherever_it_is_kept(make, tmp_path):
     model = firth.load(make(tmp_path))
     # The records are in a bucket too, which has no folders to be below.
     path = f"ram://models/{os.getpid()}/train.csv"

@@ -174,11 +174,13 @@ def test_a_model_offers_the_signatures_of_its_kind(name):
     assert tuple(text_signatures(recipe_of(name))) == PRESETS[name]
 
 
-# BART is asked as T5 is, and a prefix LM as GPT-2: `make test` asks one of both.
+# BART is asked as T5 is, a prefix LM as GPT-2, and ELECTRA as BERT: `make test` asks one of both.
 asked_alike = pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.repeated] * (name in ("bart_tiny", "prefix_lm_tiny")))
+        pytest.param(
+            name, marks=[pytest.mark.repeated] * (name in ("bart_tiny", "prefix_lm_tiny", "electra_tiny"))
+        )
         for name in PRESETS
     ],
 )

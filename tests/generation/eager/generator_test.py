@@ -18,7 +18,7 @@ CASES = [
     ("causal_lm", "greedy"),
     ("prefix_lm", "sample"),
     ("span_corruption", "greedy"),
-    ("denoising", "sample"),
+    pytest.param("denoising", "sample", marks=pytest.mark.repeated),
     ("bidirectional_lm", "greedy"),
     ("bidirectional_lm", "sample"),
 ]

@@ -55,7 +55,7 @@ def test_batches_are_of_near_length_and_a_wrong_request_fails_alone():
     batcher.close()
 
 
-def test_slots_of_a_server_write_what_the_generator_writes(made_once, tmp_path):
+def test_slots_write_what_the_generator_writes_and_one_model_holds_up_no_other(made_once, tmp_path):
     path = tmp_path / "model" / "3"
     copy_of_exported(made_once, path)
     models = Models([ModelSource("tiny", str(path.parent))], SETTINGS)
@@ -66,10 +66,33 @@ def test_slots_of_a_server_write_what_the_generator_writes(made_once, tmp_path):
     assert [each.text for each in written] == [each.text for each in expected]
     with pytest.raises(RequestError, match="did you mean tiny"), models.lease("tiney"):
         pass
-    save_plain(tmp_path / "model" / "4")
-    models.reload()
-    assert [(each.version, each.state) for each in models.status("tiny")] == [(4, "AVAILABLE"), (3, "END")]
+    check_that_one_model_holds_up_no_other(models, tmp_path)
     models.close()
+
+
+def check_that_one_model_holds_up_no_other(models, folder):
+    """Neither one whose folder has no version, nor one whose old version is read slowly."""
+    save_plain(folder / "second" / "1")
+    sources = [ModelSource("tiny", str(folder / "model")), ModelSource("second", str(folder / "second"))]
+    models.reload(sources)
+    with models.lease("tiny") as leased:
+        shutil.rmtree(folder / "model" / "3")
+        save_plain(folder / "model" / "4")
+        (folder / "second" / "1").rename(folder / "second" / "2")
+        (folder / "none").mkdir()
+        with pytest.raises(NoModelError, match="none"):
+            models.reload([ModelSource("none", str(folder / "none")), *sources])
+        found = {
+            name: [(each.version, each.state) for each in models.status(name)] for name in ("tiny", "second")
+        }
+        assert found == {
+            "tiny": [(4, "AVAILABLE"), (3, "UNLOADING")],
+            "second": [(2, "AVAILABLE"), (1, "END")],
+        }
+        assert list(leased.slots.submit(SlotPrompt(PROMPTS[0], {"max_new_tokens": 2})))[-1].ended
+    for each in models._leaving:
+        each.join()
+    assert [each.state for each in models.status("tiny")] == ["AVAILABLE", "END"]
 
 
 def test_a_request_in_several_batches_fails_once_and_an_answer_without_rows_ends_no_thread():
@@ -102,22 +125,3 @@ def test_a_request_in_several_batches_fails_once_and_an_answer_without_rows_ends
     assert submit("length", b"a", b"b" * 50).result(10)["length"].tolist() == [1, 50]
     assert all(each.is_alive() for each in batcher._threads)
     batcher.close()
-
-
-def test_one_model_holds_up_no_other(made_once, tmp_path):
-    """Neither one whose folder has no version, nor one whose old version is read slowly."""
-    copy_of_exported(made_once, tmp_path / "first" / "1")
-    save_plain(tmp_path / "second" / "1")
-    sources = [ModelSource(name, str(tmp_path / name)) for name in ("first", "second")]
-    models = Models(sources, SETTINGS)
-    with models.lease("first") as leased:
-        shutil.rmtree(tmp_path / "first" / "1")
-        save_plain(tmp_path / "first" / "2")
-        (tmp_path / "second" / "1").rename(tmp_path / "second" / "2")
-        (tmp_path / "none").mkdir()
-        with pytest.raises(NoModelError, match="none"):
-            models.reload([ModelSource("none", str(tmp_path / "none")), *sources])
-        assert [each.state for each in models.status("first")] == ["AVAILABLE", "UNLOADING"]
-        assert [each.state for each in models.status("second")] == ["AVAILABLE", "END"]
-        assert list(leased.slots.submit(SlotPrompt(PROMPTS[0], {"max_new_tokens": 2})))[-1].ended
-    models.close()

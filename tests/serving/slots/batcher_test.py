@@ -71,7 +71,8 @@ def test_slots_write_what_the_generator_writes(made_once):
     check_slots(generator_of_exported(), batcher_of(made_once), 5)
 
 
-@pytest.mark.parametrize("name", ["prefix_lm", "denoising"])
+# `tests/serving/server/openai/completions_encoder_decoders_test.py` asks slots of an encoder and a decoder.
+@pytest.mark.parametrize("name", ["prefix_lm", pytest.param("denoising", marks=pytest.mark.repeated)])
 def test_slots_of_other_models_write_what_the_generator_writes(name):
     generator = generator_of(name)
     check_slots(generator, batcher_op_by_op(served_by(generator)), 3)

@@ -1,8 +1,10 @@
 """A tiny causal model of random weights, exported with two slots, and slots of others without an export."""
 
+import contextlib
 import functools
 import pathlib
 import shutil
+from collections.abc import Sequence
 from typing import Any
 from unittest import mock
 
@@ -85,27 +87,29 @@ class OpByOp:
 
     Args:
         signatures: Signatures of slots.
+        in_graphs: Names of those that have a graph, for many calls.
     """
 
-    def __init__(self, signatures: SlotSignatures) -> None:
-        self._functions = signatures.functions()
+    def __init__(self, signatures: SlotSignatures, in_graphs: Sequence[str] = ()) -> None:
+        self._functions, self._in_graphs = signatures.functions(), in_graphs
         for each in signatures.kept.variables:
             each._initialize()
 
     def run(self, name: str, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
         """Returns the outputs of a signature, as `Loaded.run` does."""
         specs = self._functions[name].input_signature
-        with eagerly():
+        with contextlib.nullcontext() if name in self._in_graphs else eagerly():
             found = self._functions[name](*(tf.constant(inputs[each.name], each.dtype) for each in specs))
         return {key: value.numpy() for key, value in found.items()}
 
 
-def batcher_op_by_op(served: Served, *bind: Any) -> ContinuousBatcher:
+def batcher_op_by_op(served: Served, *bind: Any, in_graphs: Sequence[str] = ()) -> ContinuousBatcher:
     """Returns the batcher of a model that is not exported.
 
     Args:
         served: Model, tokenizer and recipe.
         *bind: As `SlotSignatures` takes it.
+        in_graphs: As `OpByOp` takes them.
     """
     with SHORTEST:
         signatures = SlotSignatures(served, *bind)
@@ -114,7 +118,7 @@ def batcher_op_by_op(served: Served, *bind: Any) -> ContinuousBatcher:
         "firth.serving.slots.batcher",
         newest_model=str,
         read_description=lambda _: description,
-        Loaded=lambda _: OpByOp(signatures),
+        Loaded=lambda _: OpByOp(signatures, in_graphs),
     ):
         batcher = ContinuousBatcher("no folder")
     batcher.constraints = ConstraintCache(lambda: signatures.token_bytes)

@@ -25,9 +25,9 @@ class TalkingModels:
 
     names = (NAME,)
 
-    def __init__(self, generator):
+    def __init__(self, generator, in_graphs=()):
         served = served_by(generator)
-        batcher = batcher_op_by_op(served)
+        batcher = batcher_op_by_op(served, in_graphs=in_graphs)
         tokenizer = describe_tokenizer(served.tokenizer, served.recipe)
         described = {"slots": batcher.described, "tokenizer": tokenizer, "signatures": {}}
 

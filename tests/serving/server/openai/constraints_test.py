@@ -49,7 +49,8 @@ def talker() -> TestClient:
             "sequences": known.recipe.sequences.model_copy(update={"length": 120}),
         }
     )
-    models = TalkingModels(Generator(build_model(recipe), tokenizer, recipe))
+    # The tests of this file write hundreds of tokens.
+    models = TalkingModels(Generator(build_model(recipe), tokenizer, recipe), ["step"])
     return TestClient(make_app(models, ServerSettings(), rooms=(api.routes,)))
 
 

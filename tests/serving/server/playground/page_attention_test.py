@@ -47,7 +47,7 @@ def shares_of(directory: str, head: int) -> list[list[str]]:
     return [[f"{each:.2f}" for each in row] for row in found["attention"]]
 
 
-@pytest.mark.parametrize("width", [1200, 400])
+@pytest.mark.parametrize("width", [pytest.param(1200, marks=pytest.mark.repeated), 400])
 def test_head_is_chosen_and_its_shares_are_read_by_keys(served, directory, width):
     with Browser(width) as page:
         page.open(f"{served}?width={width}", f"{PART} !== null")

@@ -7,7 +7,8 @@ from tests.exported_model import exported_model
 from tests.serving.server.playground.served import MARKUP, address, repeating
 
 pytestmark = pytest.mark.skipif(browser_path() is None, reason="there is no Chromium")
-WIDTHS = (1200, 400)
+# All that is shown fits a narrow page, and a wide one too.
+WIDTHS = (pytest.param(1200, marks=pytest.mark.repeated), 400)
 SHOWN = "document.querySelectorAll('section').length > 0"
 
 
