@@ -192,8 +192,8 @@ class SignatureClient(abc.ABC):
         if whole != name and reads:
             raise ValueError(f"ask the signature {whole}, with values of its parameters")
         if not reads:
-            known = _nearest(name, self._names) if self._names else "it has none"
-            raise ValueError(f"{self.title} has no signature {name}; {known}")
+            nearest = _nearest(name, self._names) if self._names else "it has none"
+            raise ValueError(f"{self.title} has no signature {name}; {nearest}")
         choices, first, free = self._choices(name), self.first_input(name), self._left_out(name)
         given = {first, *others, *(["target"] if targets is not None else [])}
         if set(reads) != given | free:
