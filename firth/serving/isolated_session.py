@@ -138,7 +138,12 @@ def library() -> Any:
         raise FileNotFoundError(
             f"{folder} has no libtensorflow_cc; models are checked by that of TensorFlow's own wheels"
         )
-    made = ctypes.CDLL(str(found[0]), mode=ctypes.RTLD_LOCAL)
+    try:
+        made = ctypes.CDLL(str(found[0]), mode=ctypes.RTLD_LOCAL)
+    except OSError as error:
+        raise ImportError(
+            f"TensorFlow's C library, by which models are checked, cannot be loaded: {error}"
+        ) from error
     for name, (result, arguments) in _FUNCTIONS.items():
         if (function := getattr(made, name, None)) is None:
             raise ImportError(
@@ -283,6 +288,9 @@ def _tensor(values: Any, info: Any) -> int:
     if not made.size:
         made = made.reshape(made.shape[:1] + (0,) * (len(info.tensor_shape.dim) - 1))
     made = np.ascontiguousarray(made)
+    # Texts are checked first: from the allocation on nothing may fail, as the caller frees what is returned.
+    if is_text and (others := [each for each in made.flat if not isinstance(each, bytes)]):
+        raise TypeError(f"an input of texts has {others[0]!r}, which is not bytes")
     size = made.size * _STRING_BYTES if is_text else made.nbytes
     shape = (_LONG * max(made.ndim, 1))(*made.shape)
     tensor = int(library().TF_AllocateTensor(info.dtype, shape, made.ndim, size))

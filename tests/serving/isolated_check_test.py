@@ -1,3 +1,5 @@
+import types
+
 import numpy as np
 import pytest
 
@@ -33,3 +35,17 @@ def test_a_row_must_be_the_same_alone(single, problem):
 def test_outputs_must_be_finite_and_shaped_by_the_batch(values, problem):
     found = isolated_check.problem_of({"out": np.array(values, np.float32)}, 2)
     assert found is None if problem is None else problem in found
+
+
+def test_a_library_that_cannot_be_loaded_is_named(tmp_path, monkeypatch):
+    (tmp_path / "libtensorflow_cc.so.2").write_bytes(b"no library")
+    session = isolated_check.isolated_session
+    monkeypatch.setattr(session, "package_folder", lambda name: tmp_path)
+    with pytest.raises(ImportError, match=r"libtensorflow_cc\.so\.2"):
+        session.library.__wrapped__()
+
+
+def test_texts_that_are_not_bytes_are_refused_before_memory_is_taken():
+    info = types.SimpleNamespace(dtype=7, tensor_shape=types.SimpleNamespace(dim=[0]))
+    with pytest.raises(TypeError, match="'b'"):
+        isolated_check.isolated_session._tensor([b"a", "b"], info)

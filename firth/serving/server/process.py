@@ -6,6 +6,7 @@ import signal
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
@@ -18,10 +19,10 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from firth import storage
 from firth.serving.server.announcements import Announcement
 from firth.serving.server.app import ROOMS, Routes, make_app
-from firth.serving.server.grpc_calls import CallInterceptor
-from firth.serving.server.logs import log, log_failure
+from firth.serving.server.logs import log, log_failure, request_id
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.models import Models
+from firth.serving.server.requests import has_token
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
 from firth.serving.server.tensorflow_serving.grpc_services import add_services
@@ -30,6 +31,60 @@ _GRPC_THREADS = 16
 # From the server of gRPC and the models: it adds services.
 AddServices = Callable[[grpc.Server, Models], None]
 SERVICES: tuple[AddServices, ...] = (add_services,)
+_HEALTH = f"/{health.SERVICE_NAME}/"
+
+
+class CallInterceptor(grpc.ServerInterceptor):
+    """Interceptor around all services.
+
+    Args:
+        settings: Settings of the server.
+        metrics: Metrics of the server.
+    """
+
+    def __init__(self, settings: ServerSettings, metrics: Metrics) -> None:
+        self._settings, self._metrics = settings, metrics
+
+    def intercept_service(self, continuation: Callable[[Any], Any], details: Any) -> Any:
+        """Returns the handler of a call, with what all calls go through."""
+        handler = continuation(details)
+        # Others are streams of the health service, or methods that there are not.
+        if handler is None or handler.unary_unary is None:
+            return handler
+        given = {key: value for key, value in details.invocation_metadata if isinstance(value, str)}
+        is_open = details.method.startswith(_HEALTH)
+
+        def answered(request: Any, context: grpc.ServicerContext) -> Any:
+            began, number = time.monotonic(), request_id(given.get("x-request-id"))
+            context.set_trailing_metadata((("x-request-id", number),))
+            try:
+                if not is_open and not has_token(given.get("authorization", ""), self._settings.token):
+                    context.abort(
+                        grpc.StatusCode.UNAUTHENTICATED, "the metadata authorization bears no valid token"
+                    )
+                answer = handler.unary_unary(request, context)
+            except Exception:
+                self._ended(details.method, context.code() or grpc.StatusCode.INTERNAL, began, number)
+                raise
+            self._ended(details.method, context.code() or grpc.StatusCode.OK, began, number)
+            return answer
+
+        return grpc.unary_unary_rpc_method_handler(
+            answered, handler.request_deserializer, handler.response_serializer
+        )
+
+    def _ended(self, method: str, code: Any, began: float, number: str) -> None:
+        seconds = time.monotonic() - began
+        status = code.name if isinstance(code, grpc.StatusCode) else str(code)
+        self._metrics.request(method, status, seconds)
+        log(
+            "request",
+            request_id=number,
+            protocol="grpc",
+            route=method,
+            status=status,
+            seconds=round(seconds, 6),
+        )
 
 
 class ServerError(Exception):

@@ -15,8 +15,7 @@ from firth.recipes.tasks.tagging import Tagging
 from firth.serving.model_client import ModelClient
 from firth.serving.served_model import Served
 from firth.serving.server.encoders.bodies import ClassifyBody, RankBody, TagBody
-from firth.serving.server.encoders.labels import classify, tag
-from firth.serving.server.encoders.rerank import rerank
+from firth.serving.server.encoders.routes import classify, rerank, tag
 from firth.serving.server.errors import RequestError
 from firth.tokenizers import WordPieceTokenizer
 from tests.exported_model import VOCABULARY

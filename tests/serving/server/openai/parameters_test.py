@@ -12,8 +12,8 @@ from firth.serving.server.errors import RequestError
 from firth.serving.server.json_requests import parse_body
 from firth.serving.server.openai.chat import ChatBody
 from firth.serving.server.openai.completions import CompletionBody
-from firth.serving.server.openai.embeddings import EmbeddingBody
 from firth.serving.server.openai.responses import ResponseBody
+from firth.serving.server.openai.routes import EmbeddingBody
 
 NEEDED = {
     CompletionBody: {"model": "a", "prompt": "b"},

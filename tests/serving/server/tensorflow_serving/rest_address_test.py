@@ -3,7 +3,7 @@
 import pytest
 
 from firth.serving.server.errors import RequestError
-from firth.serving.server.tensorflow_serving.address import Address, read_address
+from firth.serving.server.tensorflow_serving.rest import Address, read_address
 
 _CODED = "%21%23%24%25%26%27%28%29%2A%2B%2C%2F%3A%3B%3D%3F%40%5B%5D"
 _PLAIN = "!#$%&'()*+,/:;=?@[]"

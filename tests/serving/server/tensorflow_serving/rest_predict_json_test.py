@@ -11,7 +11,7 @@ from tensorflow.core.protobuf import meta_graph_pb2
 
 from firth.serving.server.errors import RequestError
 from firth.serving.server.tensorflow_serving.json_text import read_object
-from firth.serving.server.tensorflow_serving.predict_json import predict_text, read_predict, signature_of
+from firth.serving.server.tensorflow_serving.rest import predict_text, read_predict, signature_of
 
 
 def _signature(types):

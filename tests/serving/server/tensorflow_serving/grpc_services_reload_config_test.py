@@ -10,7 +10,7 @@ from firth.serving.server.errors import RequestError
 from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
-from firth.serving.server.tensorflow_serving.reload_config import reload_config
+from firth.serving.server.tensorflow_serving.grpc_services import reload_config
 from tests.serving.server.tensorflow_serving.half_plus_two import write_half_plus_two
 
 
