@@ -27,7 +27,7 @@ from firth.recipes.generation.constraints import JsonSchema
 from firth.serving.continuation import PARAMETERS, write_on
 from firth.serving.schemas.signature import automaton_of
 from firth.serving.served_model import Served
-from firth.serving.slots.token_bytes import write_token_bytes
+from firth.serving.slots.tokenizer_description import write_token_bytes
 from firth.tokenizers import BytePairTokenizer, count_byte_words, save_tokenizer, train_byte_pairs
 
 # Characters of Python's library that the pieces are learned on.

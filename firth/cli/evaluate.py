@@ -197,7 +197,7 @@ def _as_json(row: "HarnessRow") -> dict[str, object]:
 
 def _keep(run: RunOnDisk, names: Sequence[str], rows: "Sequence[HarnessRow]", said: object) -> None:
     """Writes the scores next to a run's report, and into it."""
-    from firth.reports.harness import with_harness
+    from firth.reports.page import with_harness
 
     storage.write_json(os.fspath(run.directory / SCORES_FILE), said)
     report = run.directory / REPORT_FILE

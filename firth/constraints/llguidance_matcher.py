@@ -8,8 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.constraints.automaton import build_automaton, constraint_regex
-from firth.constraints.llguidance_grammar import constraint_key, read_grammar, reason
-from firth.constraints.llguidance_vocabulary import llguidance, llguidance_tokenizer
+from firth.constraints.llguidance_grammar import (
+    constraint_key,
+    llguidance,
+    llguidance_tokenizer,
+    read_grammar,
+    reason,
+)
 from firth.constraints.matcher import CompiledConstraint, ConstraintError, Matcher
 from firth.constraints.schemas import resolve
 from firth.constraints.token_bytes import UNSPELLED, TokenBytes

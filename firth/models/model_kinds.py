@@ -13,12 +13,9 @@ from firth.models.objective_heads.masked_lm import MaskedLMHeads
 from firth.models.objective_heads.permutation_lm import PermutationLMHeads
 from firth.models.objective_heads.replaced_token_detection import ReplacedTokenDetectionHeads
 from firth.models.objective_heads.span_masking import SpanMaskingHeads
-from firth.models.task_heads.choices import ChoicesHeads
 from firth.models.task_heads.contrastive import ContrastiveHeads
-from firth.models.task_heads.mixed_tags import MixedTagsHeads
-from firth.models.task_heads.mixed_texts import MixedTextsHeads
-from firth.models.task_heads.pooled import PooledHeads
-from firth.models.task_heads.pooled_language_model import PooledLanguageModelHeads
+from firth.models.task_heads.mixed_layers import MixedTagsHeads, MixedTextsHeads
+from firth.models.task_heads.pooled import ChoicesHeads, PooledHeads, PooledLanguageModelHeads
 from firth.models.task_heads.spans import SpansHeads
 from firth.models.task_heads.tokens import TokensHeads
 

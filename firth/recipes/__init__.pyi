@@ -13,8 +13,10 @@ from .corpus.classifiers import (
 from .corpus.cleaning import (
     CharactersStep as CharactersStep,
     Cleaning as Cleaning,
+    CorpusLimits as CorpusLimits,
     LengthStep as LengthStep,
     Split as Split,
+    StepLimit as StepLimit,
 )
 from .corpus.domains import (
     DomainCap as DomainCap,
@@ -43,7 +45,6 @@ from .corpus.filters import (
     LanguageStep as LanguageStep,
     WordList as WordList,
 )
-from .corpus.limits import CorpusLimits as CorpusLimits, StepLimit as StepLimit
 from .corpus.mixture import (
     AsIs as AsIs,
     ProportionalMixture as ProportionalMixture,

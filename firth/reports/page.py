@@ -1,17 +1,24 @@
-"""The HTML template that all reports share, and its number formats."""
+"""The HTML template that all reports share, its number formats, and the section of an evaluation harness."""
 
 import functools
 import math
+import re
 import shlex
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 
 from firth.reports.quantities import bytes_text, seconds_text
 from firth.serving.exported_model import shape_in_words, valid, weights_line
 
+if TYPE_CHECKING:
+    from firth.evaluation.harness import HarnessRow
+
 TEMPLATE = "report.html.j2"
 NOT_RECORDED = "not recorded"
+_BEGIN, _END = "<!-- harness -->", "<!-- /harness -->"
+_LINK = '<a href="#harness">Evaluation harness</a>'
 
 
 def render_page(**values: Any) -> str:
@@ -88,3 +95,26 @@ def tensorboard_command(folder: str) -> str:
     "tensorboard --logdir 'my runs/demo/pipeline/Trainer/model_run/7'"
     """
     return f"tensorboard --logdir {shlex.quote(folder)}"
+
+
+def with_harness(page: str, names: Sequence[str], rows: Sequence["HarnessRow"]) -> str:
+    r"""Returns a report with a section on the scores of an evaluation harness, the last one alone.
+
+    Args:
+        page: The report.
+        names: Name of each model.
+        rows: Its scores.
+
+    Example:
+
+    >>> page = "<nav>\n</nav>\n</body>"
+    >>> once = with_harness(page, ["demo"], [])
+    >>> once == with_harness(once, ["demo"], []), once.count("Evaluation harness")
+    (True, 2)
+    """
+    section = render_template("section_harness.html.j2", names=names, rows=rows)
+    bare = re.sub(f"{_BEGIN}.*?{_END}\n", "", page, flags=re.DOTALL)
+    if _LINK not in bare:
+        bare = bare.replace("</nav>", f"{_LINK}\n</nav>", 1)
+    before, end, after = bare.rpartition("</body>")
+    return f"{before}{_BEGIN}\n{section}\n{_END}\n{end}{after}"

@@ -32,8 +32,7 @@ from firth.serving.signature import (
 from firth.serving.signatures import text_signatures
 from firth.serving.slots.requests import idle_requests
 from firth.serving.slots.signatures import SlotSignatures
-from firth.serving.slots.token_bytes import write_token_bytes
-from firth.serving.slots.tokenizer_description import describe_tokenizer
+from firth.serving.slots.tokenizer_description import describe_tokenizer, write_token_bytes
 from firth.serving.stored_weights.weights import (
     HeldWeights,
     PackedWeights,

@@ -194,7 +194,7 @@ class TextToTextTask(WritingFunction):
 
 class TextTasksTask(TextToTextTask):
     """A text for the one text of a record, of several tasks; see
-    `firth.recipes.tasks.text_tasks.TextTasks`.
+    `firth.recipes.tasks.tasks.TextTasks`.
     """
 
     def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:

@@ -15,8 +15,7 @@ from firth.recipes.tasks.dialogue import Dialogue
 from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
-from firth.recipes.tasks.tasks import task_types
-from firth.recipes.tasks.text_tasks import TextTasks
+from firth.recipes.tasks.tasks import TextTasks, task_types
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.scores import Collected, TextVectors
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from firth.evaluation.harness import HarnessScore, harness_arguments, harness_rows, read_harness, task_names
-from firth.reports.harness import with_harness
+from firth.reports.page import with_harness
 from firth.scores.bootstrap import Interval
 
 

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from firth.recipes.tasks.dialogue import Dialogue
-from firth.recipes.tasks.text_tasks import TextTasks
+from firth.recipes.tasks.tasks import TextTasks
 from firth.recipes.tasks.text_to_text import TextToText
 from firth.reports.record import RunRecord
 from firth.reports.task_report import SECTIONS, TaskRecord, render_task_report

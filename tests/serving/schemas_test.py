@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth.constraints import llguidance_vocabulary
+from firth.constraints import llguidance_grammar
 from firth.constraints.automaton import _built, constraint_regex
 from firth.constraints.compiling import schema_automaton
 from firth.constraints.matcher import ConstraintError
@@ -140,7 +140,7 @@ def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path, signat
 def check_slots(folder, asked, expected, monkeypatch):
     """Slots write the same texts, without llguidance, by the automata that lie next to the model."""
     monkeypatch.setitem(sys.modules, "llguidance", None)
-    llguidance_vocabulary.llguidance.cache_clear()
+    llguidance_grammar.llguidance.cache_clear()
     batcher = ContinuousBatcher(folder)
     written = {each.number: each for each in batcher.write(asked)}
     assert [written[number].text for number in range(4)] == expected

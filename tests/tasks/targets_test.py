@@ -4,7 +4,7 @@ import pytest
 
 from firth.recipes.tasks.classification import Classification
 from firth.recipes.tasks.dialogue import Dialogue
-from firth.recipes.tasks.text_tasks import TextTasks
+from firth.recipes.tasks.tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.readers.records import LabelledRecord

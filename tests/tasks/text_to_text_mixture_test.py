@@ -16,8 +16,7 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.data import ColumnData, DataMixture, PublishedData
 from firth.recipes.tasks.dialogue import Dialogue
 from firth.recipes.tasks.forms import PrefixForm
-from firth.recipes.tasks.tasks import task_from_json
-from firth.recipes.tasks.text_tasks import TextTasks
+from firth.recipes.tasks.tasks import TextTasks, task_from_json
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.recipes.tokenizers.chat_template import TEMPLATES
 from firth.scores import Collected

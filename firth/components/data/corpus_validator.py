@@ -15,7 +15,7 @@ from firth.components.declaration import Artifacts, Component, Properties, decla
 from firth.corpus import CorpusLimitsError, check_limits, measure_limits
 from firth.corpus.curation.curate import REPORT_FILE
 from firth.corpus.report.limits import ShareChange, check_changes, measure_changes, report_warnings
-from firth.recipes.corpus.limits import CorpusLimits
+from firth.recipes.corpus.cleaning import CorpusLimits
 from firth.recipes.run.validation import CorpusValidation
 from firth.storage import read_json, write_json
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from firth.corpus.documents.corpus_counts import DROPPED, READ, REJECTED
 from firth.corpus.documents.errors import CorpusLimitsError
 from firth.corpus.documents.split import EVAL
-from firth.recipes.corpus.limits import CorpusLimits
+from firth.recipes.corpus.cleaning import CorpusLimits
 
 KEY = "cleaning.limits"
 # Number of steps that an error names: those that dropped most documents.

@@ -1,4 +1,4 @@
-"""The head of tasks with one answer for each record of a row."""
+"""The heads of tasks with one answer for each record of a row, also with a language model or with choices."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -13,7 +13,11 @@ from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.pooling import document_means
 from firth.models.heads import Features, Generator, Heads, place_of_answers, states_at, states_of
+from firth.models.objective_heads.language_model import LanguageModelHeads
 from firth.models.predictions import Predictions, predictions_of_logits, predictions_of_numbers
+
+# The logit of a place that is not a choice of a record; its probability is 0.
+_NO_CHOICE = -1e9
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -141,3 +145,64 @@ _POOLINGS = {
     "last": _Pooling(_read_one, _one),
     "mean": _Pooling(_read_mean, _mean),
 }
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class ChoicesHeads(PooledHeads):
+    """A dense layer that gives each choice a number, and the numbers of a record's choices as its logits.
+
+    Its parts are attributes: those of `PooledHeads`.
+
+    Example: see `tests/tasks/choice_test.py`.
+    """
+
+    _units = 1
+
+    def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
+        """Returns the logits of each record's choices, float32 [batch, places, places].
+
+        Those of a record are at the place of its first choice, one after another.
+
+        Args:
+            features: Task's features, batched, with `pooled_positions`, int32 [batch, places], and
+                `choice_counts`, int32 [batch, places].
+        """
+        scores = super().logits(backbone, features, training)[self.loss_term.name][..., 0]
+        places = scores.shape[1]
+        choices = ops.expand_dims(ops.arange(places, dtype="int32"), 0)
+        sources = ops.minimum(ops.transpose(choices) + choices, places - 1)
+        taken = ops.reshape(ops.take(scores, ops.reshape(sources, (-1,)), axis=1), (-1, places, places))
+        counts = ops.expand_dims(ops.cast(features[names.CHOICE_COUNTS], "int32"), -1)
+        return {self.loss_term.name: ops.where(ops.expand_dims(choices, 0) < counts, taken, _NO_CHOICE)}
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class PooledLanguageModelHeads(PooledHeads, LanguageModelHeads):
+    """A dense layer on one state of each record, and the next token at every position of the same states.
+
+    Radford et al. 2018, section 3.2: the auxiliary loss. Its parts have the names that they have in
+    `PooledHeads` and in `LanguageModelHeads`, so that the output table of a base is taken.
+
+    Example: see `tests/tasks/texts_test.py`.
+    """
+
+    def _make(self, model: Any, task: Any, seed: Generator) -> None:
+        LanguageModelHeads._make(self, model, task, seed)
+        PooledHeads._make(self, model, task, seed)
+
+    def build(self) -> None:
+        """Creates all weights; they depend on no input shape."""
+        LanguageModelHeads.build(self)
+        PooledHeads.build(self)
+
+    def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
+        """Returns the labels and weights of the records, and of the tokens."""
+        return {**PooledHeads.labels(self, features), **LanguageModelHeads.labels(self, features)}
+
+    def predictions(
+        self, backbone: Any, features: Features, training: bool | None = None
+    ) -> dict[str, Predictions]:
+        """Returns the predictions of both losses; the backbone reads the texts once."""
+        hidden = backbone(features, training=training)
+        of_records = self.predictions_of(self.logits_of(hidden, features, training), features)
+        return {**of_records, **self.predictions_of_states(backbone, hidden, features, training)}

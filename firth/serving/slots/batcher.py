@@ -21,7 +21,7 @@ from firth.serving.parameter import values_of
 from firth.serving.schemas.automata import read_automaton
 from firth.serving.slots.loaded import Loaded
 from firth.serving.slots.requests import GREATEST_BIAS, prefill_request, step_request
-from firth.serving.slots.token_bytes import read_token_bytes
+from firth.serving.slots.tokenizer_description import read_token_bytes
 from firth.serving.warmup import Request
 from firth.tokenizers.dialogue_prompts import REFUSAL
 

@@ -1,11 +1,21 @@
-"""The description of a tokenizer in `firth.json`: its special pieces and its chat template."""
+"""The description of an exported tokenizer: special pieces, chat template in Jinja, bytes of tokens."""
 
+import json
+import os
+from collections.abc import Sequence
 from typing import Any
 
+from firth import storage
+from firth.constraints.matcher import ConstraintError
+from firth.constraints.token_bytes import TokenBytes
 from firth.generation.framing import framing_of
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.tokenizers.chat import Chat, ChatTemplateError
-from firth.tokenizers.chat_program import jinja_program
+from firth.recipes.tokenizers.chat_template import ASSISTANT, SYSTEM, USER
+from firth.serving.exported_model import FOLDER
+from firth.tokenizers.chat import SPACES, Chat, ChatTemplateError
+
+# Next to firth.json.
+FILE = "token_bytes.json"
 
 
 def describe_tokenizer(tokenizer: Any, recipe: RunRecipe) -> dict[str, Any]:
@@ -47,3 +57,99 @@ def _program(tokenizer: Any) -> str | None:
     except ChatTemplateError:
         # A template that nothing was learned with may name pieces that the vocabulary lacks.
         return None
+
+
+def jinja_program(chat: Chat) -> str:
+    """Returns the program that writes a dialogue as `Chat.text` does, with special pieces by their names.
+
+    It reads `messages` and `add_generation_prompt`, as those of Hugging Face's tokenizers do. The order of
+    the messages is not checked.
+
+    Args:
+        chat: Template of a tokenizer.
+    """
+    template, inside = chat.template, chat.template.system_inside
+    system = _written(chat, (*template.system.before, 0, *template.system.after), SYSTEM, "messages[0]")
+    user = template.user
+    # The instructions are written by the turn after them.
+    begun = f"{{%- if loop.index0 == 1 and messages[0]['role'] == '{SYSTEM}' %}}{system}{{%- endif %}}"
+    turns = {
+        SYSTEM: ""
+        if inside
+        else _written(chat, (*template.system.before, 0, *template.system.after), SYSTEM),
+        USER: _written(chat, user.before, USER)
+        + (begun if inside else "")
+        + _written(chat, (0, *user.after), USER),
+        ASSISTANT: _written(
+            chat,
+            (
+                *template.assistant.before,
+                template.assistant.lead,
+                0,
+                *template.assistant.end,
+                *template.assistant.after,
+            ),
+            ASSISTANT,
+        ),
+    }
+    branches = "".join(
+        f"{{%- {'el' if number else ''}if message['role'] == '{speaker}' %}}{text}"
+        for number, (speaker, text) in enumerate(turns.items())
+    )
+    asked = _written(chat, template.assistant.before, ASSISTANT)
+    return (
+        f"{_written(chat, template.start, SYSTEM)}{{%- for message in messages %}}{branches}{{%- endif %}}"
+        f"{{%- endfor %}}{{%- if add_generation_prompt %}}{asked}{{%- endif %}}"
+    )
+
+
+def _written(chat: Chat, parts: Sequence[Any], speaker: str, message: str = "message") -> str:
+    """Returns the expressions that write parts; 0 is the text of a message."""
+    trims = f" | trim({_quoted(SPACES)})" if chat.template.turns[speaker].trims else ""
+    own = f"{{{{- {message}['content']{trims} }}}}"
+    return "".join(
+        own if text is None else f"{{{{- {_quoted(text)} }}}}" for text in chat.named(parts) if text != ""
+    )
+
+
+def _quoted(text: str) -> str:
+    r"""Returns a text as Jinja reads it in quotes.
+
+    Example:
+
+    >>> print(_quoted('a "b"\n'))
+    "a \"b\"\n"
+    """
+    escaped = text.encode("unicode_escape").decode().replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def write_token_bytes(directory: str, tokens: TokenBytes) -> None:
+    """Writes the bytes of a model's tokens into the folder of its SavedModel.
+
+    Args:
+        directory: Folder of the SavedModel.
+        tokens: The bytes; in the file a character up to U+00FF is a byte.
+    """
+    texts = [None if each is None else each.decode("latin-1") for each in tokens.texts]
+    described = {"end_id": tokens.end_id, "texts": texts}
+    storage.write_text(os.path.join(directory, FOLDER, FILE), json.dumps(described))
+
+
+def read_token_bytes(directory: str) -> TokenBytes:
+    """Returns the bytes of the tokens of an exported model.
+
+    Args:
+        directory: Folder of its SavedModel.
+
+    Raises:
+        ConstraintError: if an earlier version of firth exported it.
+    """
+    path = os.path.join(directory, FOLDER, FILE)
+    described = storage.read_json(path)
+    if described is None:
+        raise ConstraintError(
+            f"there is no {path}, which texts under a constraint need: export the model again"
+        )
+    texts = (None if each is None else each.encode("latin-1") for each in described["texts"])
+    return TokenBytes(tuple(texts), int(described["end_id"]))

@@ -9,7 +9,7 @@ from tfx.types import channel_utils
 from firth.components import CorpusValidator
 from firth.components.artifacts import CorpusReport
 from firth.corpus import CorpusLimitsError
-from firth.recipes.corpus.limits import CorpusLimits
+from firth.recipes.corpus.cleaning import CorpusLimits
 from firth.recipes.run.validation import CorpusValidation
 from tests.components.components_corpus_test import run
 

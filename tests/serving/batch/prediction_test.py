@@ -9,7 +9,7 @@ import tensorflow as tf
 from firth.recipes.tasks.classification import Classification
 from firth.recipes.tasks.dialogue import Dialogue
 from firth.recipes.tasks.tagging import Tagging
-from firth.recipes.tasks.text_tasks import TextTasks
+from firth.recipes.tasks.tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.serving import Client
 from firth.serving.batch import prediction as predicting

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from firth.generation import Generator, load_generator
 from firth.models import save_model
 from firth.serving.server.app import make_app
-from firth.serving.server.bundles.texts import GeneratorTexts
+from firth.serving.server.bundles.version import GeneratorTexts
 from firth.serving.server.metrics import Metrics
 from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings

@@ -21,7 +21,7 @@ from firth.serving import ContinuousBatcher, SlotPrompt
 from firth.serving.exported_model import DESCRIPTION, FOLDER
 from firth.serving.served_model import Served
 from firth.serving.slots.requests import prefill_request, step_request
-from firth.serving.slots.token_bytes import FILE
+from firth.serving.slots.tokenizer_description import FILE
 from firth.serving.stored_weights.weights import StreamedWeights
 from tests.generation.cases import LENGTH, PIECES, PROMPTS, eagerly, generator_of
 from tests.generation.framing_turns_test import SAID, generator as generator_of_dialogues

@@ -19,7 +19,7 @@ from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.forms import BERTForm, EncoderForm, GPTForm, T5Form
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
-from firth.recipes.tasks.text_tasks import TextTasks
+from firth.recipes.tasks.tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.recipes.tokenizers.chat_template import TEMPLATES
 from firth.recipes.training.evaluation import TaskEvaluation

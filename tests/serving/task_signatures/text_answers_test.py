@@ -16,7 +16,7 @@ from firth.generation.framing import framing_of
 from firth.models import TaskModel
 from firth.models.additions.addition_kinds import extend_model
 from firth.recipes.objectives.denoising import SpanCorruption
-from firth.recipes.tasks.text_tasks import TextTasks
+from firth.recipes.tasks.tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.tuning.prompts import MultitaskPromptTuning

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from firth import features as names
-from firth.recipes.tasks.text_tasks import TextTasks
+from firth.recipes.tasks.tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText
 from firth.serving import evaluate as evaluate_module
 from firth.training.search import trials as objective

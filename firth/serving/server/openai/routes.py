@@ -17,7 +17,6 @@ from firth.serving.server.models import Models
 from firth.serving.server.openai.answering import while_connected
 from firth.serving.server.openai.chat import ChatBody, chat_completions
 from firth.serving.server.openai.completions import CompletionBody, completions
-from firth.serving.server.openai.model_cards import model_card
 from firth.serving.server.openai.responses import ResponseBody, responses
 from firth.serving.server.openai.slots import reads_dialogues
 from firth.serving.server.pieces import Pieces
@@ -25,6 +24,23 @@ from firth.serving.server.settings import ServerSettings
 from firth.serving.server.versions import ModelVersion
 
 Answer = Callable[[Request, Models], Awaitable[Response]]
+
+
+def model_card(version: ModelVersion) -> dict[str, Any]:
+    """Returns a model as OpenAI's API lists it."""
+    return {
+        "id": version.name,
+        "object": "model",
+        "created": version.changed,
+        "owned_by": "firth",
+    }
+
+
+def is_of_client(request: Request) -> bool:
+    """Returns true for a request of one of OpenAI's own clients, all of which say their language."""
+    return "x-stainless-lang" in request.headers or request.headers.get("user-agent", "").startswith(
+        "OpenAI/"
+    )
 
 
 class EmbeddingBody(Body):

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from firth.recipes.base.errors import first_of, suggest
 from firth.serving.server.errors import RequestError
 from firth.serving.server.models import Models
-from firth.serving.server.openai.model_cards import is_of_client, model_card
+from firth.serving.server.openai.routes import is_of_client, model_card
 from firth.serving.server.requests import refusal
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.tensorflow_serving.examples import read_input, serialized

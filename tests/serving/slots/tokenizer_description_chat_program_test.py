@@ -6,8 +6,8 @@ import jinja2.sandbox
 import pytest
 
 from firth.recipes.tokenizers.chat_template import TEMPLATES, ChatTemplate, ReplyTurn, Turn
+from firth.serving.slots.tokenizer_description import jinja_program
 from firth.tokenizers.chat import Chat
-from firth.tokenizers.chat_program import jinja_program
 from tests.tokenizers.chat_test import SAID, word_piece
 
 HOSTILE = '{{ 7 * 7 }} {% raw %} "\\n" \u2028 \U0001f600 [CLS]'
