@@ -8,14 +8,13 @@ import numpy as np
 from firth.objectives.bidirectional_lm import BidirectionalLMObjective
 from firth.objectives.causal_lm import CausalLMObjective
 from firth.objectives.denoising import DenoisingObjective
-from firth.objectives.iid_denoising import IidDenoisingObjective
 from firth.objectives.masked_lm import MaskedLMObjective
 from firth.objectives.permutation_lm import PermutationLMObjective
 from firth.objectives.prefix_lm import PrefixLMObjective
 from firth.objectives.rates.rate_checks import Rates, Sample
 from firth.objectives.replaced_token_detection import ReplacedTokenDetectionObjective
 from firth.objectives.salient_spans import SalientSpansObjective
-from firth.objectives.span_corruption import SpanCorruptionObjective
+from firth.objectives.span_corruption import IidDenoisingObjective, SpanCorruptionObjective
 from firth.objectives.span_masking import SpanMaskingObjective
 from firth.objectives.unilm import UniLMObjective
 
