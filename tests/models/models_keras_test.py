@@ -298,12 +298,11 @@ def test_tokens_alone_have_logits_and_are_trained_on(name):
 @pytest.mark.parametrize(
     ("task", "place"),
     [
-        (Classification(labels=("a", "b", "c")), 0),
-        (Classification(labels=("a", "b"), form=LastTokenForm()), LENGTH - 1),
-        (Classification(labels=("a", "b", "c"), pair=True), 0),
-        (SpanAnswering(), 0),
+        pytest.param(Classification(labels=("a", "b", "c")), 0, id="first", marks=pytest.mark.repeated),
+        pytest.param(Classification(labels=("a", "b"), form=LastTokenForm()), LENGTH - 1, id="last"),
+        pytest.param(Classification(labels=("a", "b", "c"), pair=True), 0, id="pair"),
+        pytest.param(SpanAnswering(), 0, id="spans"),
     ],
-    ids=["first", "last", "pair", "spans"],
 )
 def test_a_task_reads_tokens_alone(task, place):
     shape = MODELS["bert"].model_copy(update={"layers": 1})

@@ -15,12 +15,9 @@ from tests.training.kills import copies_after, steps_made
 STEPS = 24
 ENDING = """
 import sys
-import tensorflow as tf
 from tests.training.kills import ends_itself
 from tests.training.train_tiny import main
 number, step, saved, *arguments = sys.argv[1:]
-# As in the process that goes on: sums in another order differ in their last bit.
-tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 with ends_itself(int(number), int(step), int(saved)):
     main(*arguments)
 """
