@@ -23,6 +23,7 @@ from firth.serving.schemas.export import check_automaton
 from firth.serving.signatures import text_signatures
 from firth.serving.slots.loaded import Loaded
 from tests.generation.constrained_batch_test import HAS_RANDOM, generator, random_schemas
+from tests.repeating import often
 
 ORDER = {
     "type": "object",
@@ -77,17 +78,20 @@ def schema_for(kind):
 
 
 @pytest.fixture
-def signatures_of_schemas(monkeypatch):
-    """Exports the signatures of schemas alone: `tests/serving/slots/models.py` exports the others."""
+def signatures_of_schemas(kind, monkeypatch):
+    """Exports the signatures of schemas alone, and `generate` with them for one kind of tokenizer."""
+    plain = {"generate"} if kind == "bpe" else set()
 
     def offered(*arguments):
-        return {name: each for name, each in text_signatures(*arguments).items() if "generate_" in name}
+        found = text_signatures(*arguments)
+        return {name: each for name, each in found.items() if name in plain or "generate_" in name}
 
     monkeypatch.setattr("firth.serving.saved_model.text_signatures", offered)
     monkeypatch.setattr("firth.serving.warmup.text_signatures", offered)
 
 
-@pytest.mark.parametrize("kind", OF_KINDS)
+# `tests/generation/constrained_batch_test.py` has the others' automata in a graph that is not exported.
+@pytest.mark.parametrize("kind", often(OF_KINDS, ["bpe"]))
 def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path, signatures_of_schemas, monkeypatch):
     schema, folder = OF_KINDS[kind], str(tmp_path / "1")
     (tmp_path / "order.json").write_text(json.dumps(schema))
@@ -107,7 +111,7 @@ def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path, signat
         "seed": np.arange(4),
         "max_new_tokens": np.array([least, least + 3, 60, 100], np.int32),
     }
-    in_python = None if has_slots else tf.saved_model.load(folder).signatures
+    in_python = tf.saved_model.load(folder).signatures
     for name, each in {**drawn, "order": schema}.items():
         fewest = schemas[name]["least_tokens"]
         most = np.array([fewest, fewest + 3, max(fewest, 60), 100], np.int32)
@@ -119,10 +123,9 @@ def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path, signat
         )
         for text in found["generated"]:
             checker.validate(json.loads(text))
-        if in_python:
-            asked = {key: tf.constant(value) for key, value in asked.items()}
-            again = in_python[f"generate_{name}_with_parameters"](**asked)
-            assert again["generated"].numpy().tolist() == found["generated"].tolist()
+        asked = {key: tf.constant(value) for key, value in asked.items()}
+        again = in_python[f"generate_{name}_with_parameters"](**asked)
+        assert again["generated"].numpy().tolist() == found["generated"].tolist()
     assert len({*found["generated"]}) == 4
     if has_slots:
         asked = [
@@ -132,6 +135,9 @@ def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path, signat
         check_slots(folder, asked, [each.decode() for each in found["generated"]], monkeypatch)
         (answer,) = loaded.run("generate_answer", {"text": [b"yes?"]})["generated"]
         assert answer in (b"true", b"false")
+        # A schema holds its own signature alone.
+        (free,) = loaded.run("generate", {"text": [b"yes?"]})["generated"]
+        assert free != answer
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"at least {least}"):
         short = {**values, "max_new_tokens": np.full(4, least - 1, np.int32)}
         loaded.run("generate_order_with_parameters", {"text": prompts, **short})

@@ -10,16 +10,16 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from firth.serving.server.process import ServerError, ServerProcess
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
-from tests.serving.slots.models import copy_of_exported
+from tests.serving.server.models_test import save_plain
 
 TOKEN = "a-token"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @pytest.fixture(scope="module")
-def server(made_once, tmp_path_factory):
+def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served") / "tiny"
-    copy_of_exported(made_once, folder / "1")
+    save_plain(folder / "1")
     settings = ServerSettings(port=0, grpc_port=0, token=TOKEN, max_request_bytes=1000, reload_seconds=0)
     made = ServerProcess([ModelSource("tiny", str(folder))], settings)
     thread = threading.Thread(target=made.run)
@@ -42,7 +42,7 @@ def test_health_metrics_and_refusals(server):
             assert refused.status_code == status and path in refused.json()["error"]["message"]
         text = client.get("/metrics").text
     assert 'status="401"} 1.0' in text and 'status="413"} 1.0' in text
-    assert 'firth_queued_texts{model="tiny",version="1"} 0.0' in text
+    assert 'firth_queued_rows{model="tiny",version="1"} 0.0' in text
 
 
 def test_grpc_health_is_open_and_ports_are_not_shared(server):
