@@ -103,7 +103,8 @@ class ServingValidator(Component, executor=Executor):
         infra_blessing: Output of TFX's InfraValidator, if it tries the model in a container.
         records: Output of LabelledExampleGen, of which `examples` were made. The headline score of the task
             is computed from the answers of its own signature to records of the eval split; a model that
-            answers them otherwise than their rows are scored is not blessed.
+            answers them otherwise than their rows are scored is not blessed. Nor is a model whose text ended
+            under the schema of a task and is not valid by it.
         eval_rows: Number of rows in these requests.
 
     Outputs:

@@ -48,8 +48,8 @@ _EXACT_FORMATS = ("duration", "email", "ipv4", "ipv6", "uri")
 
 def _is_kept(value: float | int) -> bool:
     """Returns true for a number that is itself where it is written with all its digits and read again."""
-    if isinstance(value, float):
-        return not value.is_integer() or abs(value) <= 2**53
+    if isinstance(value, float) and not value.is_integer():
+        return True
     return -(2**63) <= value < 2**64
 
 

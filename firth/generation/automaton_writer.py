@@ -121,7 +121,7 @@ class AutomatonWriter(WritingDecoder[Following]):
         Returns:
             The texts so far, and the states of all that was read, float [batch, places, width].
         """
-        states = tf.zeros([tf.shape(controls.most)[0], self._writer.beside], tf.int32)
+        states = tf.zeros([tf.shape(controls.most)[0], self._writer.texts_of_row], tf.int32)
         writing, read = self._writer.start(prompts, self._masked(controls, states, states), room)
         return Following(writing, self._after(states, self._writer.latest(writing).tokens)), read
 

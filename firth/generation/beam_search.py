@@ -166,7 +166,7 @@ class BeamSearcher(Decoder[Searching]):
         self, reader: TokenReader, end_id: int, may_write: npt.NDArray[np.bool_], sampler: BeamSearch
     ) -> None:
         self._reader, self._end_id, self._sampler = reader, end_id, sampler
-        self.beside = sampler.beams
+        self.texts_of_row = sampler.beams
         self._ruled_out = np.where(may_write, 0.0, -np.inf).astype("float32")
 
     def start(self, prompts: Prompts, controls: Controls, room: Any) -> tuple[Searching, tf.Tensor]:

@@ -104,7 +104,7 @@ class Generator(TextGenerator):
         controls = controls._replace(most=tf.constant([each.most for each in texts], tf.int32))
         sampler, held = texts[0].request.sampler, None
         if texts[0].request.constraint is not None:
-            held = ConstrainedBatch(self._constraints, texts, sampler.beside)
+            held = ConstrainedBatch(self._constraints, texts, sampler.texts_of_row)
             controls = controls._replace(mask=tf.constant(held.mask))
         # Errors of a request are raised by the call, not by the first piece.
         return self._written(texts, prompts, controls, held, steps)

@@ -108,12 +108,12 @@ class Decoder(Generic[State]):
     Attributes:
         reads_forced: True if it has `read_forced`, which reads tokens that a constraint forces in one call.
         guesses: Number of tokens that it guesses in a step, by its `guess` and `check`; 0 if it does not.
-        beside: Number of texts that it writes for a row at the same time.
+        texts_of_row: Number of texts that it writes for a row at the same time.
     """
 
     reads_forced = False
     guesses = 0
-    beside = 1
+    texts_of_row = 1
 
     def step(self, state: State, controls: Controls) -> State:
         """Writes the next token or tokens of each row that has not ended.

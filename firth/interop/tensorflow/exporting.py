@@ -118,8 +118,8 @@ def _of_origin(origin: str, able: Sequence[Original], with_heads: Sequence[Origi
     if with_heads and able[0] not in with_heads:
         one, other = able[0], with_heads[0]
         raise InteropError(
-            f"nothing in the bundle says whether this is a {one.title}, which has no such head, or a "
-            f"{other.title}, since its base is not there: --option family={one.family.model_type} or "
+            f"neither the bundle nor its base says whether this is a {one.title}, which has no such head, or "
+            f"a {other.title}: --option family={one.family.model_type} or "
             f"family={other.family.model_type} does"
         )
     return able[0]

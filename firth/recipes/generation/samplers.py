@@ -25,7 +25,7 @@ class Sampler(Config):
     """Places that it reads after the last but one of a text's tokens."""
 
     @property
-    def beside(self) -> int:
+    def texts_of_row(self) -> int:
         """Number of texts that are written side by side."""
         return 1
 
@@ -103,7 +103,7 @@ class BeamSearch(Sampler):
         return self
 
     @property
-    def beside(self) -> int:
+    def texts_of_row(self) -> int:
         """Number of texts that are written side by side."""
         return self.beams
 

@@ -81,13 +81,14 @@ class _Asking(NamedTuple):
 
 
 def served_score(client: Client, records: Records, rows: Rows, near: float) -> dict[str, Any] | None:
-    """Returns the headline score of an exported model twice: by its task's own signature, and by rows.
+    """Returns the headline score of an exported model twice: by the signature that answers it, and by rows.
 
     Both are of the same records, `MOST_RECORDS` of the split at most, drawn by the recipe's seed. An answer
     that follows from numbers as near to those of the rows as `near` counts as the answer of the rows.
 
     A score that no signature's answers have is left out, and the next one is the headline: `unchecked` has
-    the reason by its name. Texts that ended under the schema of a task must be valid by it.
+    the reason by its name. Texts that ended under the schema of a task must be valid by it: those to the same
+    records, and to as many of each other task of a mixture.
     """
     described = client.description
     stated = described["recipe"].get("task")
@@ -99,9 +100,14 @@ def served_score(client: Client, records: Records, rows: Rows, near: float) -> d
     if asking.signature not in described["signatures"] or not described["evaluation_sums"]:
         return None
     source = score.rpartition(".")[0]
-    all_ids = {id for row in map(_fields, rows()) if source in ("", _source(row)) for id in _ids(row)}
-    drawn = sorted(all_ids, key=lambda id: _place(described["recipe"]["seed"], id))[:MOST_RECORDS]
-    scored, constrained = _scored(asking, rows, set(drawn))
+    ids = _ids_by_source(rows)
+    sources = [each for each in ids if source in ("", each)]
+    all_ids = set().union(*(ids[each] for each in sources))
+    seed = described["recipe"]["seed"]
+    drawn, under_schema = set(_drawn(all_ids, seed)), set[str]()
+    for each in _sources_of_schemas(task).intersection(ids).difference(sources):
+        under_schema.update(_drawn(ids[each], seed))
+    scored, constrained = _scored(asking, rows, drawn, under_schema)
     served, cut = _served(asking, records, scored)
     if not served:
         return None
@@ -120,8 +126,8 @@ def served_score(client: Client, records: Records, rows: Rows, near: float) -> d
     different = [
         each.name for id, each in served.items() if each.example.prediction != scored[id].example.prediction
     ]
-    invalid = [served[each.id].name for each in _invalid(task, constrained) if each.id in served]
-    reason = _reason(asking, found, different, problem) or _reason_of_invalid(invalid)
+    invalid = {each.id for each in _invalid(task, constrained)}.intersection(drawn | under_schema)
+    reason = _reason(asking, found, different, problem) or _reason_of_invalid(_names(records, invalid))
     return {**found, "different": different[:_SHOWN], "reason": reason}
 
 
@@ -140,6 +146,23 @@ def _headline(scores: Iterable[str]) -> tuple[str, dict[str, str]]:
             return name, unchecked
         unchecked[name] = reason
     return "", unchecked
+
+
+def _sources_of_schemas(task: Any) -> set[str]:
+    """Returns the tasks of a mixture whose texts are scored under a schema; empty text for a task alone."""
+    of_schemas = [name for name in task.score_names if score_of(name).inputs is CONSTRAINED]
+    return {name.rpartition(".")[0] for name in of_schemas}
+
+
+def _ids_by_source(rows: Rows) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for row in map(_fields, rows()):
+        found.setdefault(_source(row), set()).update(_ids(row))
+    return found
+
+
+def _drawn(ids: Iterable[str], seed: int) -> list[str]:
+    return sorted(ids, key=lambda id: _place(seed, id))[:MOST_RECORDS]
 
 
 def _place(seed: int, id: str) -> bytes:
@@ -164,9 +187,16 @@ def _ids(fields: Any) -> set[str]:
     return of_windows or {str(key) for key in fields[names.DOCUMENT_KEYS].int64_list.value}
 
 
-def _scored(asking: _Asking, rows: Rows, drawn: set[str]) -> tuple[dict[str, _Scored], list[Collected]]:
-    """Returns the answers of rows to the records that are drawn, by their keys, and texts under a schema."""
-    asked = (row for row in rows() if not drawn.isdisjoint(_ids(_fields(row))))
+def _scored(
+    asking: _Asking, rows: Rows, drawn: set[str], under_schema: set[str]
+) -> tuple[dict[str, _Scored], list[Collected]]:
+    """Returns the answers of rows to the records that are drawn, by their keys, and texts under a schema.
+
+    Args:
+        drawn: Keys of the records of the score.
+        under_schema: Keys of records of other tasks, whose texts under a schema are read.
+    """
+    asked = (row for row in rows() if not (drawn | under_schema).isdisjoint(_ids(_fields(row))))
     examples, constrained = list[Collected](), list[Collected]()
     numbers: dict[str, npt.NDArray[Any]] = {}
     tokens: dict[str, int] = {}
@@ -268,6 +298,13 @@ def _invalid(task: Any, constrained: Sequence[Collected]) -> list[Collected]:
             ended = [each for each in constrained if each.prediction and source in ("", each.source)]
             found += [each for each in ended if not score.of_one("", each.prediction, **options)]
     return found
+
+
+def _names(records: Records, keys: set[str]) -> list[str]:
+    """Returns the ids that files have for records, by the keys of the records."""
+    if not keys:
+        return []
+    return [record.id for record, _ in records() if str(key_of(record.id)) in keys]
 
 
 def _reason_of_invalid(invalid: Sequence[str]) -> str:

@@ -100,10 +100,15 @@ def test_how_probable_a_prompt_is():
 @pytest.mark.parametrize("name", ["gpt2", "bart"])
 def test_a_text_comes_in_pieces(name):
     asked = {"max_new_tokens": 6, "log_probabilities": True, "repetition_penalty": 1.0}
-    stream = engine_of(name).stream(PROMPTS[0], asked)
-    pieces = list(stream)
-    assert len(pieces) > 3 and "".join(pieces) == stream.result.text
-    assert stream.result == engine_of(name).generate(PROMPTS[0], asked)
+    whole, most = engine_of(name).generate(PROMPTS[0], asked), 0
+    # What is written before its reader comes is one piece.
+    for _ in range(50):
+        stream = engine_of(name).stream(PROMPTS[0], asked)
+        pieces = list(stream)
+        assert "".join(pieces) == stream.result.text and stream.result == whole
+        if (most := max(most, len(pieces))) > 3:
+            break
+    assert most > 3
 
 
 def test_a_stream_may_be_left():

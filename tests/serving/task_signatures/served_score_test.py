@@ -324,6 +324,20 @@ def test_texts_by_a_schema_are_checked_whole_and_those_written_under_it_by_thems
     assert said in found["reason"] and bool(said) == bool(found["reason"])
 
 
+def test_texts_under_the_schema_of_another_task_of_a_mixture_are_checked(monkeypatch):
+    others = {names.RECORD_CONSTRAINED_TEXTS: b'{"a":3}'}
+    monkeypatch.setattr(
+        "tests.serving.task_signatures.served_score_test.InMemory", lambda served: Rewritten(served, **others)
+    )
+    tasks = {"a": TextToText(scores=("exact_match",)), "b": TextToText(schema=SCHEMA)}
+    found = scored(
+        of_bytes(TextTasks(tasks=tasks, **WRITING), model=T5, length=32),
+        records_of(TextTasks(tasks=tasks, **WRITING))[:4],
+    )
+    assert (found["score"], found["records"]) == ("a.exact_match", 2)
+    assert "not valid by it: 2, those to 'r1', 'r3' first" in found["reason"]
+
+
 def test_a_task_without_a_score_of_single_answers_says_so():
     task = SpanAnswering(unanswerable=True, scores=("squad_f1_held_out",), stride=8)
     found = scored(served_of(task), records_of(task)[:2])
