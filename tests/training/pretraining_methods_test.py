@@ -108,7 +108,7 @@ def moved_parts(recipe, weights) -> set[str]:
     [
         pytest.param({"kind": "full"}, {EMBEDDINGS, FIRST, LAST}, marks=pytest.mark.repeated),
         pytest.param({"kind": "head"}, set(), marks=pytest.mark.repeated),
-        pytest.param({"kind": "last_layers", "layers": 1}, {LAST}, marks=pytest.mark.repeated),
+        ({"kind": "last_layers", "layers": 1}, {LAST}),
         pytest.param(
             {"kind": "discriminative", "decay": 0.5}, {EMBEDDINGS, FIRST, LAST}, marks=pytest.mark.repeated
         ),

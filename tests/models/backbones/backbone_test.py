@@ -37,7 +37,7 @@ def chosen(models) -> list:
     return [name for name in models if name in CHOSEN]
 
 
-# Of the same layers as others here; golden states have their kinds too.
+# The same layers as others here; golden states have their kinds too.
 AS_OTHERS = ("gpt2", "transformer")
 models = pytest.mark.parametrize("name", often(chosen(MODELS), {*chosen(MODELS)} - {*AS_OTHERS}))
 every_model = pytest.mark.parametrize(
