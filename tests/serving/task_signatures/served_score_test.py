@@ -1,6 +1,8 @@
 """All tasks: what is scored by rows is what the task's own signature answers to the same records."""
 
+import copy
 import dataclasses
+import functools
 import json
 import random
 import types
@@ -288,16 +290,35 @@ def test_replies_that_are_scored_by_a_schema_are_those_that_are_served(scores):
     assert found["unchecked"] == dict.fromkeys(scores, "no signature writes under task.schema")
 
 
-class Rewritten(InMemory):
-    """A model whose outputs of rows are other ones."""
+@functools.cache
+def scored_by_a_schema() -> InMemory:
+    """Returns a model that computes its outputs of the same rows and texts once."""
+    task = TextToText(scores=("schema_valid_constrained", "schema_valid", "rouge_l"), schema=SCHEMA)
+    made = InMemory(of_bytes(task, model=T5, length=32))
+    evaluate, call, known = made.evaluate, made._call, {}
 
-    def __init__(self, served, **others):
-        super().__init__(served)
-        self._others = others
+    def evaluated(rows):
+        key = tuple(rows)
+        return known[key] if key in known else known.setdefault(key, evaluate(rows))
 
-    def evaluate(self, rows):
-        found = super().evaluate(rows)
-        return {**found, **{name: np.full_like(found[name], text) for name, text in self._others.items()}}
+    def called(name, tensors):
+        key = (name, *((each, value.numpy().tobytes()) for each, value in tensors.items()))
+        return known[key] if key in known else known.setdefault(key, call(name, tensors))
+
+    made.evaluate, made._call = evaluated, called
+    return made
+
+
+def rewritten(made, others):
+    """Returns a model whose outputs of rows are other ones."""
+
+    def evaluated(rows):
+        found = made.evaluate(rows)
+        return {**found, **{name: np.full_like(found[name], text) for name, text in others.items()}}
+
+    changed = copy.copy(made)
+    changed.evaluate = evaluated
+    return changed
 
 
 @pytest.mark.parametrize(
@@ -314,11 +335,12 @@ class Rewritten(InMemory):
 def test_texts_by_a_schema_are_checked_whole_and_those_written_under_it_by_themselves(
     others, said, monkeypatch
 ):
+    made = scored_by_a_schema()
+    served = made._served
     monkeypatch.setattr(
-        "tests.serving.task_signatures.served_score_test.InMemory", lambda served: Rewritten(served, **others)
+        "tests.serving.task_signatures.served_score_test.InMemory", lambda _: rewritten(made, others)
     )
-    task = TextToText(scores=("schema_valid_constrained", "schema_valid", "rouge_l"), schema=SCHEMA)
-    found = scored(of_bytes(task, model=T5, length=32), records_of(task)[:3])
+    found = scored(served, records_of(served.task)[:3])
     assert (found["score"], found["signature"]) == ("schema_valid", "generate")
     assert list(found["unchecked"]) == ["schema_valid_constrained"] and found["served"] == 0.0
     assert said in found["reason"] and bool(said) == bool(found["reason"])
@@ -326,8 +348,10 @@ def test_texts_by_a_schema_are_checked_whole_and_those_written_under_it_by_thems
 
 def test_texts_under_the_schema_of_another_task_of_a_mixture_are_checked(monkeypatch):
     others = {names.RECORD_CONSTRAINED_TEXTS: b'{"a":3}'}
+    in_memory = InMemory
     monkeypatch.setattr(
-        "tests.serving.task_signatures.served_score_test.InMemory", lambda served: Rewritten(served, **others)
+        "tests.serving.task_signatures.served_score_test.InMemory",
+        lambda served: rewritten(in_memory(served), others),
     )
     tasks = {"a": TextToText(scores=("exact_match",)), "b": TextToText(schema=SCHEMA)}
     found = scored(
