@@ -3,6 +3,7 @@
 import functools
 import os
 import shutil
+import threading
 
 import openai
 import pytest
@@ -153,18 +154,31 @@ def test_other_addresses(http, client):
     assert 'model="gpt2"' in http.get("/metrics").text and "/v1/completions" in http.get("/openapi.json").text
 
 
-def test_a_text_that_nobody_reads_frees_its_place():
+def test_a_text_that_nobody_reads_frees_its_place(monkeypatch):
     """Those that wait are written next, and each text is the one that is written alone."""
-    texts = GeneratorTexts(generator("gpt2"), "ctranslate2", 3)
-    ids = [each.ids for each in generator("gpt2").framing.read(PROMPTS)]
-    expected = generator("gpt2").generate(PROMPTS, max_new_tokens=6)
+    made = generator("gpt2")
+    texts = GeneratorTexts(made, "ctranslate2", 3)
+    ids = [each.ids for each in made.framing.read(PROMPTS)]
+    expected = made.generate(PROMPTS, max_new_tokens=6)
     asked = {"max_new_tokens": 6}
+    # The engine writes in a thread of its own: without permits it may have ended before the first step is read.
+    permits, write = threading.Semaphore(1), made._runtime.write
+
+    def write_permitted(texts, arguments):
+        def take(step):
+            permits.acquire()
+            return arguments["callback"](step)
+
+        return write(texts, {**arguments, "callback": take})
+
+    monkeypatch.setattr(made._runtime, "write", write_permitted)
     first, second = (texts.join(SlotPrompt(ids=each, parameters=asked)) for each in ids[:2])
     found = {each.number: each for each in texts.step()}
     third = texts.join(SlotPrompt(ids=ids[2], parameters=asked))
     assert texts.free == 0
     texts.end(first)
     assert texts.free == 1
+    permits.release(100)
     while texts.free < 3:
         found |= {each.number: each for each in texts.step()}
     for number, wanted in ((second, expected[1]), (third, expected[2])):
