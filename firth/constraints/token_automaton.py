@@ -23,8 +23,8 @@ class TokenAutomaton(NamedTuple):
     """Which tokens may come in each state.
 
     A state has levels: sets of tokens, each within the next, of which a larger one needs more tokens to be
-    left. The last level is the set without a bound. Where the sets are too many there is none, and the tokens
-    are followed at each step, by a trie.
+    left. The last level is the set without a bound. If the sets take too many bytes, none is made, and a
+    trie of the tokens is followed at each step.
 
     Attributes:
         automaton: The automaton over bytes.

@@ -14,7 +14,7 @@ from firth.generation.writer import Writer, WritingDecoder
 
 
 class Following(NamedTuple):
-    """Texts that are being written. Every tensor in it has the rows as its first axis.
+    """Texts that are being written. Every tensor in it has the rows as its first axis, or the rows' beams.
 
     Attributes:
         writing: The texts.

@@ -79,7 +79,8 @@ def _lines(constraint: Any, tokens: "TokenBytes | None") -> list[str]:
         sizes = f"{automaton.states:,} states, {automaton.size:,} bytes"
         if tokens is not None:
             whole = build_token_automaton(automaton, tokens)
-            sizes = f"{automaton.states:,} states, {len(whole.masks):,} sets of tokens, {whole.size:,} bytes"
+            sets = f"{len(whole.masks):,} sets of tokens" if whole.has_sets else "a trie of tokens"
+            sizes = f"{automaton.states:,} states, {sets}, {whole.size:,} bytes"
             sizes += f"; a valid text has {whole.least_tokens:,} tokens or more, its end among them"
         found.append(f"in a SavedModel, and to finish (export --schema, --finish): yes: {sizes}")
     except ConstraintError as error:

@@ -142,7 +142,7 @@ def _origin(recipe: RunRecipe) -> str:
 
 
 def _differences(original: Original, recipe: RunRecipe) -> list[str]:
-    # Dropout is no part of some configurations, and changes nothing of what is computed.
+    # Some configurations have no key for dropout, which changes nothing of what is computed.
     found = original.family.differences(recipe.model)
     return [each for each in found if "dropout" not in each.partition(":")[0]]
 

@@ -48,7 +48,7 @@ class _Network(NamedTuple):
 
     def differences(self, model: Any) -> list[str]:
         """Returns sentences about what the encoder cannot express of a model."""
-        # Dropout is no part of some configurations.
+        # Some configurations have no key for dropout.
         found = self.original.family.differences(model)
         found = [each for each in found if "dropout" not in each.partition(":")[0]]
         if found:
@@ -133,7 +133,7 @@ def _network_of(model: Any) -> _Network:
     """Returns the encoder that can express a model.
 
     Raises:
-        InteropError: if there is none, with the first key in the way of the nearest.
+        InteropError: if neither encoder can, with the first key that the nearest one lacks.
     """
     found = [(each, each.differences(model)) for each in (_BERT, _ALBERT)]
     network, differences = min(found, key=lambda each: len(each[1]))

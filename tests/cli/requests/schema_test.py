@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from firth.constraints import token_automaton
 from firth.constraints.compiling import schema_automaton
 from firth.constraints.token_bytes import TokenBytes
 from firth.models import save_model
@@ -67,7 +68,7 @@ def test_a_schema_that_is_none_ends_the_command_in_a_sentence(firth, tmp_path, s
     assert all(named in line for line in lines[:1]), result.output
 
 
-def test_the_states_the_bytes_and_the_least_tokens_are_those_of_the_automaton(firth, tmp_path):
+def test_the_states_the_bytes_and_the_least_tokens_are_those_of_the_automaton(firth, tmp_path, monkeypatch):
     made = generator("causal_lm, table of its own", "bpe")
     save_tokenizer(made.tokenizer, tmp_path / "tokenizer")
     save_model(made.model, made.recipe, tmp_path / "tokenizer", tmp_path / "bundle")
@@ -79,3 +80,5 @@ def test_the_states_the_bytes_and_the_least_tokens_are_those_of_the_automaton(fi
     last = firth("schema", "order.json", str(tmp_path / "bundle")).stdout.splitlines()[-1]
     assert f"yes: {states}{len(automaton.masks)} sets of tokens, {automaton.size:,} bytes" in last
     assert f"a valid text has {automaton.least_tokens} tokens or more" in last
+    monkeypatch.setattr(token_automaton, "_MOST_BYTES", 0)
+    assert f"yes: {states}a trie of tokens" in firth("schema", "order.json", str(tmp_path / "bundle")).stdout

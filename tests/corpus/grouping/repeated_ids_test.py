@@ -104,7 +104,7 @@ def test_every_kind_of_step_does_to_repeated_ids_what_it_does_to_others(tmp_path
     assert {step.kind for step in steps} == {k for k, each in STEPS.items() if issubclass(each, CorpusStep)}
     texts = rows()
     left, report = curated(tmp_path / "1", texts, lambda i: "D", *steps, pipeline=make_pipeline_of_two)
-    # Of near copies the longer ones are left, which are the last of the books; the web's copies go.
+    # Deduplication keeps the longest of near copies, here the last books: copies on the web are dropped.
     stays = {"books": texts["books"][3:], "web": texts["web"][2:8]}
     assert left == sorted((source, text) for source, kept in stays.items() for text in kept)
     dropped = {

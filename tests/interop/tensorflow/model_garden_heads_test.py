@@ -32,7 +32,7 @@ MODELS = {
     "spans": ("span", 2),
     "functional_spans": ("span", 2),
     "tags": ("tagging", 2),
-    # Of the branch of TensorFlow 2.0, and of release 2.2.
+    # Written by Model Garden's branch for TensorFlow 2.0, and by its release 2.2.
     "first_classes": ("classification", 0),
     "first_spans": ("span", 2),
     "second_classes": ("classification", 0),

@@ -161,7 +161,7 @@ def test_a_text_that_nobody_reads_frees_its_place(monkeypatch):
     ids = [each.ids for each in made.framing.read(PROMPTS)]
     expected = made.generate(PROMPTS, max_new_tokens=6)
     asked = {"max_new_tokens": 6}
-    # The engine writes in a thread of its own: without permits it may have ended before the first step is read.
+    # The engine writes in a thread of its own, which may end before the first step is read.
     permits, write = threading.Semaphore(1), made._runtime.write
 
     def write_permitted(texts, arguments):
