@@ -67,7 +67,7 @@ def test_logits_of_t5(made, name):
     rows["document_ids"] = np.ones_like(ids)
     features = {**rows, **{f"decoder_{key}": each for key, each in rows.items()}}
     logits = keras.ops.convert_to_numpy(model.heads.logits(model.backbone, features)["lm"])
-    np.testing.assert_allclose(logits, np.load(home / name / "states.npy"), rtol=0, atol=3e-5)
+    np.testing.assert_allclose(logits, np.load(home / name / "states.npy"), **CLOSE)
 
 
 def states_of(bundle):
