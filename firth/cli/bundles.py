@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from firth.cli.output import ExitCode, fail, usage_errors
+from firth.cli.output import ExitCode, fail, note, terminal, usage_errors
 
 EngineName = Annotated[
     str | None,
@@ -34,6 +34,19 @@ def bundle_of(given: str, root: pathlib.Path) -> str:
     from firth.recipes.reading.bundles import locate_bundle
 
     return locate_bundle(given, str(root))
+
+
+def import_base(path: str, root: str) -> str | None:
+    """Returns the bundle of a base that is another library's folder; draws the import, and notes it."""
+    from firth.cli.import_weights import drawing_import
+    from firth.interop.bases import imported_base
+
+    notes: list[str] = []
+    with drawing_import(terminal(err=True)):
+        bundle = imported_base(path, root, notes.append)
+    for each in notes:
+        note(each)
+    return bundle
 
 
 def adapter_of(given: str, root: pathlib.Path) -> str:

@@ -35,7 +35,7 @@ Base = Annotated[
         "--base",
         metavar="NAME",
         help="Continue from this model instead of weights drawn by the seed: a run's name, that of an "
-        "imported model, or a bundle's path.",
+        "imported model, a bundle's path, or that of another library's folder, which is imported once.",
     ),
 ]
 RunName = Annotated[
@@ -86,13 +86,14 @@ def recipe_or_exit(
     root: pathlib.Path | None = None,
 ) -> "Recipe":
     """Loads a recipe; if it is not valid, prints one problem a line and ends the command."""
+    from firth.cli.bundles import import_base
     from firth.recipes import RecipeError
     from firth.recipes.reading.bases import base_notices
     from firth.recipes.reading.loading import load_with_places
     from firth.recipes.reading.requirements import missing, notices, too_few_documents
 
     with usage_errors(RecipeError):
-        recipe, places = load_with_places(name, options, root)
+        recipe, places = load_with_places(name, options, root, import_base)
     if problems := (missing(recipe, places) or too_few_documents(recipe, places)) if require_all else []:
         fail("\n".join(problems), ExitCode.USAGE)
     for notice in [*notices(recipe), *base_notices(recipe, places)]:

@@ -157,6 +157,7 @@ def _compile(
 
 def _recipe_of(name: str, options: Any, root: pathlib.Path, corpus_only: bool) -> "tuple[RunRecipe, str]":
     """Returns the recipe, checked, and the kind of its pipeline."""
+    from firth.cli.bundles import import_base
     from firth.recipes import RecipeError
     from firth.recipes.reading.adapting import adapts, load_adapting_recipe
 
@@ -165,7 +166,7 @@ def _recipe_of(name: str, options: Any, root: pathlib.Path, corpus_only: bool) -
     if corpus_only:
         fail("--corpus-only: a recipe that adapts a model has no corpus", ExitCode.USAGE)
     with usage_errors(RecipeError):
-        return load_adapting_recipe(name, options, root), "finetune"
+        return load_adapting_recipe(name, options, root, import_base), "finetune"
 
 
 def _file_of(output: str, orchestrator: str) -> str:

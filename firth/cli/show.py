@@ -149,11 +149,12 @@ def _scores_of(run: RunOnDisk, recipe: Any) -> list[str]:
 def _shown_adapting(
     path: str, options: "Sequence[str | Option]", root: pathlib.Path
 ) -> tuple[list[str], str]:
+    from firth.cli.bundles import import_base
     from firth.recipes import RecipeError
     from firth.recipes.reading.adapting import adapting_yaml, load_adapting_recipe
 
     with usage_errors(RecipeError):
-        recipe = load_adapting_recipe(path, options, root)
+        recipe = load_adapting_recipe(path, options, root, import_base)
     recipe, problem = run_quietly(lambda: _labelled(recipe), "show", {})
     if problem:
         note(f"labels and scores are as the recipe says them, since its data cannot be read: {problem}")

@@ -131,6 +131,10 @@ class Format:
         """Returns true if a folder looks like one of this format."""
         return has_signs(os.fspath(folder), self.signs)
 
+    def is_at(self, path: str | os.PathLike[str]) -> bool:
+        """Returns true if a path is that of a folder of this format, or of a file in it that may be given."""
+        return self.is_in(path) or self._is_of_file(os.fspath(path))
+
     def check_folder(self, path: str | os.PathLike[str]) -> None:
         """Passes if there is a folder. Nothing is loaded for it.
 
@@ -141,7 +145,7 @@ class Format:
             firth.interop.errors.InteropError: if there is none, with how people get one.
         """
         folder = os.fspath(path)
-        if self.file_ending and _is_file(folder.removesuffix(self.file_ending) + self.file_ending):
+        if self._is_of_file(folder):
             return
         name = os.path.basename(os.path.abspath(folder))
         model = folder if folder.count("/") == 1 and folder[0] not in "./~" else f"OWNER/{name}"
@@ -190,6 +194,10 @@ class Format:
         """
         self._check_names(options, self.options)
         return self._module().export_model(bundle, folder, **options)
+
+    def _is_of_file(self, path: str) -> bool:
+        ending = self.file_ending
+        return bool(ending) and _is_file(path.removesuffix(ending) + ending)
 
     def _check_names(self, given: Mapping[str, str], known: Mapping[str, str]) -> None:
         from firth.recipes.base.errors import suggest
@@ -319,3 +327,8 @@ FORMATS = {
     for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _TENSORFLOW, _MODEL_GARDEN, _ONNX, _CTRANSLATE2, _PEFT)
 }
 """The formats by their names on the command line, `firth import NAME` and `firth export --format NAME`."""
+
+
+def format_of(path: str | os.PathLike[str]) -> Format | None:
+    """Returns the format of the folder at a path; None if models come in from no such folder."""
+    return next((each for each in FORMATS.values() if each.reads and each.is_at(path)), None)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from firth import storage
 from firth.generation.engines import ENGINES, check_engine, engine_of
-from firth.interop.formats import FORMATS, Format
+from firth.interop.bases import imported_base
+from firth.interop.formats import Format, format_of
 from firth.language_model.answers import TextAnswers
 from firth.language_model.model import LanguageModel
 from firth.language_model.other_names import own_keywords
@@ -91,7 +92,7 @@ def load(
                 f"{f'there is no folder {given}' if is_path else error}; firth downloads nothing: give the "
                 f"folder of a published model, as `hf download {published} --local-dir DIR` writes one"
             ) from None
-        if (found := _format_of(given)) is None:
+        if (found := format_of(given)) is None:
             raise NoBundleError(f"{error}; {_contents(given)}") from None
         check_bundle_alone(given, engine)
         return _load_format(found, given, dtype)
@@ -193,13 +194,13 @@ def check_merged(model: TextAnswers) -> None:
 def read_recipe_with(recipe: Path | Recipe | None, options: Sequence[Option | str]) -> Recipe:
     """Returns the recipe of a preset, of a file, or a recipe itself, with options; None for options alone."""
     if not isinstance(recipe, Recipe):
-        return load_recipe(recipe, options)
+        return load_recipe(recipe, options, import_base=imported_base)
     if not options:
         return recipe
     with storage.scratch_folder() as scratch:
         path = os.path.join(scratch, f"{recipe.name}.yaml")
         storage.write_text(path, recipe_to_yaml(recipe))
-        return load_recipe(path, options)
+        return load_recipe(path, options, import_base=imported_base)
 
 
 def tokenizer_of(tokenizer: TokenizerSource) -> "AnyTokenizer | None":
@@ -244,10 +245,6 @@ def _load_keras(path: str) -> LanguageModel:
     if not isinstance(model, LanguageModel):
         raise NoBundleError(f"{path} holds a {type(model).__name__} of Keras, and no language model of firth")
     return model
-
-
-def _format_of(folder: str) -> Format | None:
-    return next((each for each in FORMATS.values() if each.reads and each.is_in(folder)), None)
 
 
 def _contents(folder: str) -> str:

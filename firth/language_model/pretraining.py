@@ -47,7 +47,8 @@ def pretrain(
         overrides: Values of the recipe by key, such as `{"training.batch_size": 16}`.
         folder: Folder for rows and checkpoints, in which the same call resumes; None for a temporary one.
         verbose: True to show a progress bar.
-        base: Model to continue from: a `LanguageModel`, the name of a run, or the path of a bundle. Its
+        base: Model to continue from: a `LanguageModel`, the name of a run, or the path of a bundle or of
+            another library's folder, which is imported once into `firth-runs` (or `FIRTH_ROOT`). Its
             tokenizer, shape and weights are taken, as by `firth run --base`.
 
     Returns:

@@ -18,6 +18,7 @@ from typing import Any
 from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
 from firth import storage
+from firth.interop.bases import imported_base
 from firth.pipelines import local
 from firth.recipes.reading.adapting import adapts, load_adapting_recipe
 from firth.recipes.reading.loading import load_recipe
@@ -78,12 +79,12 @@ def main() -> None:
 
 def _prepared(name: str, root: pathlib.Path) -> tuple[RecipeRunner, Any]:
     if adapts(name):
-        task, _, records = read_to_hand_down(load_adapting_recipe(name, root=root))
+        task, _, records = read_to_hand_down(load_adapting_recipe(name, root=root, import_base=imported_base))
         pipeline = local.create_local_finetuning_pipeline(task, root / task.name)
         return RecipeRunner(
             task, root, local.finetune, local.RunOptions(verbose=True, records=records)
         ), pipeline
-    recipe = load_recipe(name)
+    recipe = load_recipe(name, root=root, import_base=imported_base)
     return RecipeRunner(recipe, root, local.run), local.create_local_pipeline(recipe, root / recipe.name)
 
 

@@ -1,6 +1,7 @@
 """Folders of models of other libraries, known by their files; `firth import` makes bundles of them."""
 
 import os
+from collections.abc import Iterable
 
 from firth import storage
 
@@ -23,8 +24,20 @@ def how_to_import(folder: str) -> str:
     """Returns the command that makes a bundle of a folder, in words; empty if it is of no known format."""
     for name, signs in SIGNS.items():
         if has_signs(folder, signs):
-            return f"`firth import {name} {folder} --name NAME` makes one of it, and NAME is its name then"
+            return f"{import_command(name, folder)} makes one of it, and NAME is its name then"
     return ""
+
+
+def import_command(name: str, path: str, options: Iterable[str] = ()) -> str:
+    """Returns the command that imports a folder of a format, with some of its options, in backticks.
+
+    Example:
+
+    >>> import_command("tensorflow", "bert", ["config"])
+    '`firth import tensorflow bert --name NAME --config CONFIG`'
+    """
+    given = "".join(f" --{each} {each.upper()}" for each in options)
+    return f"`firth import {name} {path} --name NAME{given}`"
 
 
 def _has_sign(folder: str, pattern: str, key: str) -> bool:

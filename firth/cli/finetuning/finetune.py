@@ -36,7 +36,8 @@ Model = Annotated[
     str | None,
     typer.Argument(
         metavar="[BASE]",
-        help="The model to start from: a run's name, that of an imported model, or a bundle's path.",
+        help="The model to start from: a run's name, that of an imported model, a bundle's path, or that of "
+        "another library's folder, which is imported once.",
         show_default=False,
     ),
 ]
@@ -229,11 +230,12 @@ def _task(
 def _read_or_exit(
     path: pathlib.Path | None, options: "Sequence[str | Option]", root: pathlib.Path
 ) -> "tuple[AdaptingRecipe, dict[str, Any], HandedData]":
+    from firth.cli.bundles import import_base
     from firth.recipes.reading.adapting import load_adapting_with_places
     from firth.tasks.task_options import read_to_hand_down, target_sentences
 
     with usage_errors(ValueError):
-        stated, raw = load_adapting_with_places(path, options, root)
+        stated, raw = load_adapting_with_places(path, options, root, import_base)
         # Before the data are read, which may take long.
         if stated.method.adds:
             costs_of_method(stated, "finetune")

@@ -19,7 +19,8 @@ Model = Annotated[
     str,
     typer.Argument(
         metavar="BASE",
-        help="The model to start from: a run's name, that of an imported model, or a bundle's path.",
+        help="The model to start from: a run's name, that of an imported model, a bundle's path, or that of "
+        "another library's folder, which is imported once.",
         show_default=False,
     ),
 ]
@@ -87,6 +88,7 @@ def _glue(
 
 
 def _recipe(task: str, data: str, name: str, options: list[Any], root: pathlib.Path) -> "AdaptingRecipe":
+    from firth.cli.bundles import import_base
     from firth.pipelines.glue import options_of
     from firth.recipes.reading.adapting import load_adapting_recipe
     from firth.recipes.reading.raw_recipes import Option
@@ -95,7 +97,7 @@ def _recipe(task: str, data: str, name: str, options: list[Any], root: pathlib.P
     named = Option("name", name, f"--name {name}")
     try:
         options = [named, *options_of(task, data), *options]
-        recipe, found = read_for(load_adapting_recipe(None, options, root))
+        recipe, found = read_for(load_adapting_recipe(None, options, root, import_base))
     except ValueError as error:
         fail(f"{task}: {error}", ExitCode.USAGE)
     typer.echo(f"{task}:")

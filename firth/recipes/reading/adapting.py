@@ -10,7 +10,7 @@ from firth.recipes.base.recipe_type import SHORTEST_ROW
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.base.yaml_text import write_yaml
 from firth.recipes.reading.bases import BASE, check_stated, find_base
-from firth.recipes.reading.bundles import digest_of_bundle, runs_root
+from firth.recipes.reading.bundles import ImportBase, digest_of_bundle, runs_root
 from firth.recipes.reading.loading import (
     checked_with_full_paths,
     load_run_recipe,
@@ -44,6 +44,7 @@ def load_adapting_recipe(
     path: str | os.PathLike[str] | None,
     overrides: Sequence[str | Option] = (),
     root: str | os.PathLike[str] | None = None,
+    import_base: ImportBase | None = None,
 ) -> AdaptingRecipe:
     """Returns the recipe of a run that adapts a model, checked.
 
@@ -55,17 +56,18 @@ def load_adapting_recipe(
     Raises:
         RecipeError: with one line for each problem found.
     """
-    return load_adapting_with_places(path, overrides, root)[0]
+    return load_adapting_with_places(path, overrides, root, import_base)[0]
 
 
 def load_adapting_with_places(
     path: str | os.PathLike[str] | None,
     overrides: Sequence[str | Option] = (),
     root: str | os.PathLike[str] | None = None,
+    import_base: ImportBase | None = None,
 ) -> tuple[AdaptingRecipe, RawRecipe]:
     """Returns the recipe of a run that adapts a model, and the origins of its values."""
     file = None if path is None else read_raw_file(pathlib.Path(path))
-    raw = _with_base(override_all(file, overrides), runs_root(root))
+    raw = _with_base(override_all(file, overrides), runs_root(root), import_base)
     recipe, _ = checked_with_full_paths(raw, AdaptingRecipe)
     try:
         check_source(recipe.method, recipe.base.digest)
@@ -93,7 +95,7 @@ def run_yaml(recipe: RunRecipe) -> str:
     return adapting_yaml(recipe) if recipe.counts_epochs else recipe_to_yaml(recipe)
 
 
-def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
+def _with_base(raw: RawRecipe, root: str, import_base: ImportBase | None) -> RawRecipe:
     said = raw.data.get(BASE)
     origin = raw.origin((BASE,))
     if said is None:
@@ -101,7 +103,7 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
             [f"{origin.place}: {BASE}: name the model to start from; see firth import and firth runs"]
         )
     given = said if isinstance(said, dict) else {"bundle": said}
-    bundle, base = find_base(given.get("bundle"), origin, root, load_run_recipe)
+    bundle, base = find_base(given.get("bundle"), origin, root, load_run_recipe, import_base)
     brought = base.model_dump(mode="json", include={"tokenizer", "model"})
     stated = {key: raw.data[key] for key in brought if raw.data.get(key) is not None}
     check_stated(raw, stated, brought, str(given["bundle"]))

@@ -11,6 +11,7 @@ from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.file_names import NamesFiles, absolute
 from firth.recipes.base.yaml_text import Path
 from firth.recipes.reading.bundles import (
+    ImportBase,
     NoBundleError,
     bundle_in,
     checkpoints_of,
@@ -34,7 +35,9 @@ _GROWN = ("tokenizer", "vocabulary_size")
 ReadRecipe = Callable[[str], RunRecipe]
 
 
-def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
+def with_base(
+    raw: RawRecipe, root: str, read: ReadRecipe, import_base: ImportBase | None = None
+) -> RawRecipe:
     """Returns a recipe's values with all that its base brings, and the base with its folder and digest.
 
     What a preset says of these keys gives way to the base. What a file or an option says of the tokenizer or
@@ -51,7 +54,7 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
         place = raw.origin((BASE, "updates")).place
         raise RecipeError([f"{place}: {BASE}.updates: is written when the recipe is read; leave it out"])
     origin = raw.origin((BASE, "bundle"))
-    bundle, recipe = find_base(given["bundle"], origin, root, read)
+    bundle, recipe = find_base(given["bundle"], origin, root, read, import_base)
     brought = recipe.model_dump(mode="json", include=set(_TAKEN))
     stated = _stated(raw)
     check_stated(raw, stated, brought, given["bundle"])
@@ -78,10 +81,12 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
     return RawRecipe(data, {**origins, **dict.fromkeys(takes, origin)})
 
 
-def find_base(said: Any, origin: Origin, root: str, read: ReadRecipe) -> tuple[str, RunRecipe]:
+def find_base(
+    said: Any, origin: Origin, root: str, read: ReadRecipe, import_base: ImportBase | None = None
+) -> tuple[str, RunRecipe]:
     """Returns the folder of the bundle that a recipe names, and the recipe in it."""
     try:
-        bundle = _find(said, origin, root)
+        bundle = _find(said, origin, root, import_base)
         recipe = _recipe_of(bundle, read)
     except NoBundleError as error:
         raise RecipeError([f"{origin.place}: {BASE}: {error}"]) from None
@@ -160,12 +165,20 @@ def _why_fixed(recipe: RunRecipe) -> str:
     return recipe.tokenizer.fixed_because
 
 
-def _find(said: Any, origin: Origin, root: str) -> str:
+def _find(said: Any, origin: Origin, root: str, import_base: ImportBase | None) -> str:
     if not isinstance(said, str) or not said:
         raise NoBundleError(f"must be the name of a run or the path of a bundle, not {said!r}")
-    if os.sep not in said:
+    path = absolute(said, origin.folder, NamesFiles(is_folder=True))
+    is_path = os.sep in said or (storage.is_folder(path) and not storage.is_folder(os.path.join(root, said)))
+    if not is_path:
         return find_bundle(said, root)
-    return bundle_in(absolute(said, origin.folder, NamesFiles(is_folder=True)))
+    try:
+        return bundle_in(path)
+    except NoBundleError:
+        imported = None if import_base is None else import_base(path, root)
+        if imported is None:
+            raise
+        return bundle_in(imported)
 
 
 def _recipe_of(bundle: str, read: ReadRecipe) -> RunRecipe:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pathlib
+from collections.abc import Callable
 
 from firth import storage
 from firth.recipes.base.errors import suggest
@@ -10,6 +11,9 @@ from firth.recipes.base.file_names import suggest_path
 from firth.recipes.run.base import RECIPE_FILE, TOKENIZER_FOLDER, WEIGHTS_FILE
 from firth.storage.published_models import how_to_import
 
+ImportBase = Callable[[str, str], str | None]
+"""Makes a bundle below the root of runs of another library's folder, by the paths of both, and returns its
+folder; None for a folder of no known format. `firth.interop.bases.imported_base` is one."""
 DEFAULT_ROOT = "firth-runs"
 ROOT_VARIABLE = "FIRTH_ROOT"
 # The folder of the models that a run has trained, one folder for each execution of the Trainer.

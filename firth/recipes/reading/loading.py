@@ -15,7 +15,7 @@ from firth.recipes.base.file_names import absolute, named_files
 from firth.recipes.base.recipe_type import Config, problems_of
 from firth.recipes.base.yaml_text import Located, Path, read_yaml, write_yaml
 from firth.recipes.reading.bases import BASE, with_base
-from firth.recipes.reading.bundles import runs_root
+from firth.recipes.reading.bundles import ImportBase, runs_root
 from firth.recipes.reading.families import (
     family_of_preset,
     family_path,
@@ -47,6 +47,7 @@ def load_recipe(
     name_or_path: str | os.PathLike[str] | None,
     overrides: Sequence[str | Option] = (),
     root: str | os.PathLike[str] | None = None,
+    import_base: ImportBase | None = None,
 ) -> Recipe:
     """Returns the recipe of a preset or a YAML file, checked.
 
@@ -68,6 +69,8 @@ def load_recipe(
             YAML.
         root: Folder of all runs, where a `base` is looked up by name; without it that of `FIRTH_ROOT`, or
             `firth-runs`.
+        import_base: Function that imports a `base` that is another library's folder, such as
+            `firth.interop.bases.imported_base`; without it such a folder is refused, with the command.
 
     Raises:
         RecipeError: with one line for each problem found.
@@ -77,20 +80,21 @@ def load_recipe(
     >>> load_recipe("bert_mini", ["training.steps=500"]).training.steps
     500
     """
-    return load_with_places(name_or_path, overrides, root)[0]
+    return load_with_places(name_or_path, overrides, root, import_base)[0]
 
 
 def load_with_places(
     name_or_path: str | os.PathLike[str] | None,
     overrides: Sequence[str | Option] = (),
     root: str | os.PathLike[str] | None = None,
+    import_base: ImportBase | None = None,
 ) -> tuple[Recipe, RawRecipe]:
     """Returns the recipe that `load_recipe` returns, and the origin of each value."""
     raw = override_all(None if name_or_path is None else _read(name_or_path), overrides)
     if "task" in raw.data and "sources" not in raw.data:
         place = raw.origin(("task",)).place
         raise RecipeError([f"{place}: task: a recipe that adapts a model is for `firth finetune --recipe`"])
-    raw = with_base(raw, runs_root(root), load_run_recipe)
+    raw = with_base(raw, runs_root(root), load_run_recipe, import_base)
     return checked_with_full_paths(raw, Recipe)
 
 

@@ -39,7 +39,8 @@ class Base(Config):
 
     bundle: Annotated[str, NamesFiles(is_folder=True)]
     """Folder of the bundle. A recipe file may say a run's name below the root of runs, the name of an
-    imported model there, or a path."""
+    imported model there, or a path: of a bundle, or of another library's folder or checkpoint, which `firth
+    import` reads and which is imported below the root once."""
     digest: Digest
     """SHA-256 over the bundle's files, in hex, which is written out when the recipe is read. A bundle with
     another digest is another start."""
