@@ -59,7 +59,7 @@ INSTALL_REQUIRES = [
     # IBAN, payment cards and national numbers.
     "python-stdnum>=1.20",
     "pyyaml>=6",
-    # HTML to text, and encodings told by their looks.
+    # HTML to text, and detection of encodings.
     "resiliparse>=2",
     "rich>=13",
     # TFMA brings rouge-score and sacrebleu too.

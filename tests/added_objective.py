@@ -81,7 +81,7 @@ def _bundled(model, recipe, tokenizer_folder: str, folder: str):
 
 
 def _copied(client, answer) -> list[list[str]]:
-    """What the added signature's answer is called, and how it is printed."""
+    """Returns the fields and the printed lines of the added signature's answer."""
     from firth.serving.answers import answer_lines, printed_fields
 
     values = printed_fields(answer, client.ask("copied", ["w1 w2"])[0])
@@ -102,7 +102,7 @@ def _read(path: str) -> list[str]:
 
 
 def _cleaned() -> list[bool]:
-    """What the added step keeps: a text that is too short, and one that is not."""
+    """Returns whether the added step keeps a text that is too short, and one that is not."""
     from firth.corpus.curation.step_table import STEPS
     from firth.corpus.documents.document import Document
     from firth.corpus.documents.steps import Keep
@@ -115,7 +115,7 @@ def _cleaned() -> list[bool]:
 
 
 def _pieces(folder: str) -> list[str]:
-    """What a trained, saved and loaded tokenizer of the added kind makes of a word."""
+    """Returns the pieces of a word, by a trained, saved and loaded tokenizer of the added kind."""
     from firth.corpus import train_tokenizer
     from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
     from firth.tokenizers import load_tokenizer

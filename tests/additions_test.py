@@ -1,4 +1,4 @@
-"""What an addition touches: made in a copy of the package, counted, and used."""
+"""Makes additions in a copy of the package, counts the files that each touches, and uses what was added."""
 
 import ast
 import json

@@ -128,7 +128,7 @@ def make_served(recipe) -> Served:
 
 
 def make_row(random, example_id: int, source: bytes, negative: bool = True) -> bytes:
-    """A row of two documents as SequenceGen writes it, with a negative row unless told otherwise."""
+    """A row of two documents as SequenceGen writes it, with a negative row by default."""
     fields = {"example_id": [example_id], **_fields(random, 100 + example_id)}
     if negative:
         fields |= {f"negative_{name}": values for name, values in _fields(random, 900 + example_id).items()}

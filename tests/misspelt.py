@@ -1,4 +1,4 @@
-"""What a misspelt key or kind must bring, wherever a class takes a dict."""
+"""Checks that a misspelt key or kind is refused with the right name, wherever a class takes a dict."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What setup.py packages and requires, compared with the folder and BUILD; which lock `make` takes."""
+"""Files and requirements of setup.py, compared with the folder and BUILD; the lock that `make` chooses."""
 
 import ast
 import os

@@ -36,7 +36,7 @@ def missing_data(mark) -> str | None:
 
 
 def twin_problem(file: pathlib.Path, mark) -> str | None:
-    """Returns what is wrong with the twin that a mark in a file names, or None."""
+    """Returns the fault of the twin that a mark in a file names, or None."""
     path, _, name = mark.kwargs.get("twin", "").rpartition("::")
     marks = marks_of_tests(REPOSITORY / path if path else file)
     if name not in marks:

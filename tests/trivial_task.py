@@ -90,7 +90,7 @@ class HeadsAlone(Method):
 
 
 def freeze_backbone(model, method, steps_per_epoch):
-    """What `METHODS` has for it."""
+    """The method's function, as in `METHODS`."""
     del method, steps_per_epoch
     model.backbone.trainable = False
     return {}

@@ -208,7 +208,7 @@ class BeamSearcher(Decoder[Searching]):
         return DecodedTexts(best.ids[:, 0], best.log_probabilities[:, 0], count, ended, self.best(searching))
 
     def unfinished(self, searching: Searching) -> UnfinishedTexts:
-        """Returns the tokens of each beam, of which those that came from another one are told by their first.
+        """Returns the tokens of each beam; its earlier tokens show which beam it came from.
 
         Args:
             searching: Search as `start` or `go_on` returned it.

@@ -15,5 +15,5 @@ def digest_of(text: str, script: pathlib.Path) -> str:
 
 
 def is_current(kept: pathlib.Path, text: str, script: pathlib.Path) -> bool:
-    """Whether a kept digest is that of a text, a script and the sources as they are now."""
+    """Returns true if a kept digest is that of a text, a script and the present sources."""
     return kept.exists() and kept.read_text() == digest_of(text, script)

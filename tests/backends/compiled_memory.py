@@ -1,4 +1,4 @@
-"""What XLA plans for compiled gradients."""
+"""Memory that XLA plans for compiled gradients."""
 
 import jax
 import keras

@@ -1,4 +1,4 @@
-"""What a graph of TensorFlow holds between the forward and the backward pass."""
+"""Bytes that a TensorFlow graph keeps between the forward and the backward pass."""
 
 import math
 

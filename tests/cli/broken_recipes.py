@@ -228,7 +228,7 @@ def answer(*arguments: str) -> tuple[int, str]:
 
 
 def refuse_to_start(*_: object) -> None:
-    """Stands in for the pipeline, which no case may reach."""
+    """Replaces the pipeline, which no case may reach."""
     raise RuntimeError("it was started")
 
 

@@ -1,4 +1,4 @@
-"""What one device holds of a training on several."""
+"""Memory of one device in a training on several."""
 
 import pytest
 

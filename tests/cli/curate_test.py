@@ -1,4 +1,4 @@
-"""`firth curate` around a runner that is told what to answer; the real one has tests of its own."""
+"""`firth curate` with a runner that gives prepared answers; the real one has tests of its own."""
 
 import dataclasses
 import json
@@ -12,7 +12,7 @@ from tests.reports.records import corpus_report
 
 @pytest.fixture
 def runner(monkeypatch, tmp_path):
-    """Stands in for `local.curate`: remembers how it was called, and answers or raises what it is given."""
+    """Replaces `local.curate`: records its calls, and returns a result or raises an error of the test."""
     folder = tmp_path / "report"
     folder.mkdir()
     (folder / "corpus_report.json").write_text(json.dumps(corpus_report()))

@@ -94,6 +94,6 @@ def test_what_adapters_are_asked_for_is_checked(firth, tmp_path):
     (("runs/rank=8/films", "films=x=y"), "films"),
 ])  # fmt: skip
 def test_a_place_may_have_an_equals_sign(firth, adapters, name):
-    """Told by the name that two have."""
+    """The name in the error shows how each argument was split."""
     said = [part for each in adapters for part in ("--adapter", each)]
     assert f"two adapters are named {name};" in firth("export", "x", *said).stderr

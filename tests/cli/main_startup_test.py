@@ -1,4 +1,4 @@
-"""What the command loads before it has anything to do, in new processes."""
+"""Modules that commands load before they have work to do, in new processes."""
 
 import json
 import os
@@ -93,7 +93,7 @@ def test_a_run_loads_no_clients_of_other_stores_and_no_plots_of_keras(modules):
     assert process.stdout.splitlines()[-1] == "loaded:"
 
 
-# What is wrong with a command: what is said of it.
+# By wrong command, a part of its error message.
 WRONG = {
     "run nothere": "no preset is named 'nothere'",
     "run demo --set nokey=1": "nokey: unknown key",

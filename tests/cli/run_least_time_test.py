@@ -1,4 +1,4 @@
-"""What is said of the time before a long training, and that nothing is said before a short one."""
+"""A long training's least time is reported before it starts; a short one's is not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`firth run` around a runner that is told what to answer; the real one has tests of its own."""
+"""`firth run` with a runner that gives prepared answers; the real one has tests of its own."""
 
 import json
 import pathlib
@@ -14,7 +14,7 @@ from tests.recipes.bundles import write_bundle
 
 @pytest.fixture
 def runner(monkeypatch, tmp_path):
-    """Stands in for `local.run`: remembers how it was called, and answers or raises what it is given."""
+    """Replaces `local.run`: records its calls, and returns a result or raises an error of the test."""
 
     class Runner:
         calls = []  # noqa: RUF012

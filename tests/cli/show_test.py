@@ -1,4 +1,4 @@
-"""`firth show`: what is taken from a base is said, and what is printed is a recipe."""
+"""`firth show` names the values that come from a base, and prints a recipe."""
 
 import re
 

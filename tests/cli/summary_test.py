@@ -1,4 +1,4 @@
-"""What is printed, and listed, of runs that adapt a model."""
+"""Summaries of runs that adapt a model, and their lines in the list of runs."""
 
 import io
 import json

@@ -43,7 +43,7 @@ def pinned(tmp_path_factory):
 
 
 def check(folder, pinned, records):
-    """Returns what the gate wrote; it raises if the records differ from the schema."""
+    """Returns the gate's report; raises if the records differ from the schema."""
     statistics, schema = inferred(folder / "next", records)
     given = {"statistics": statistics, "schema": pinned}
     validator = ExampleValidator(**{name: channel_utils.as_channel([each]) for name, each in given.items()})

@@ -8,7 +8,7 @@ class Case(NamedTuple):
     """A schema and instances of it.
 
     Attributes:
-        name: Name of the leaf and of what it is inside of.
+        name: Name of the leaf and of the schemas around it.
         schema: The schema.
         valid: Instances that are valid.
         invalid: Instances that are not.

@@ -55,7 +55,7 @@ def test_own_schemas_as_automata():
 
 
 def test_cases_of_the_test_suite():
-    """What a schema is not refused for is followed: no invalid instance is let through."""
+    """Every schema is refused or followed: no invalid instance is accepted."""
     invalid_accepted, valid_refused, followed, refused = [], [], 0, set()
     for line in DRAFT.read_text().splitlines():
         case = json.loads(line)
@@ -70,7 +70,7 @@ def test_cases_of_the_test_suite():
                 wrong = valid_refused if is_valid else invalid_accepted
                 wrong.append((case["keyword"], case["description"], compact(instance)))
     assert invalid_accepted == []
-    # Of several spellings of a number or a time one is written, and properties come in one order.
+    # A number or a time is written in one of its spellings, and properties in one order.
     assert len(valid_refused) < 0.05 * followed, valid_refused
     assert followed > 500
     assert {"not", "uniqueItems", "contains", "if-then-else", "propertyNames"} <= refused

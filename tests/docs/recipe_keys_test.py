@@ -1,4 +1,4 @@
-"""The key reference says of every key of every recipe type what it is."""
+"""The key reference describes every key of every recipe type."""
 
 import importlib
 import pkgutil
@@ -34,7 +34,7 @@ def all_types():
 
 @pytest.mark.parametrize("config", all_types(), ids=lambda config: config.__name__)
 def test_a_docstring_under_each_field_describes_its_key(config):
-    # A type of one kind is told by its heading.
+    # The heading names a type's only kind.
     keys = {key for key in config.model_fields if not (key == "kind" and len(kinds_of(config)) < 2)}
     assert {key for key in keys if not descriptions(config).get(key)} == set()
     assert "Attributes:" not in (config.__doc__ or "")

@@ -20,8 +20,8 @@ class Snippet(NamedTuple):
     Attributes:
         page: The page's path in the repository.
         line: The line of its first character.
-        language: What stands after the fence.
-        text: What stands between the fences.
+        language: The word after the opening fence.
+        text: The lines between the fences.
     """
 
     page: str

@@ -77,7 +77,7 @@ def serve_writer(run):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_no_code_escapes_the_checks(path):
-    """Code stands between fences that name a language for which there is a check."""
+    """All code is between fences, and its language has a check."""
     text = path.read_text(encoding="utf-8")
     assert {snippet.language for snippet in snippets_of("", text)} <= LANGUAGES
     assert indented_blocks(text) == []

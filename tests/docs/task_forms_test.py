@@ -28,7 +28,7 @@ PRESETS = {
     "ELMo": "elmo_tiny",
     "prefix LM": "prefix_lm_tiny",
 }
-# What a recipe says of the tasks that a column stands for.
+# Settings of a recipe for the tasks of each column.
 LABELLED = "data={kind: columns, train: a.csv}"
 EMBEDDING = ["task={kind: embedding}"]
 PAIR = "task.pair=true"

@@ -1,4 +1,4 @@
-"""What beams find equals what transformers finds with the same weights, and what trying every text finds."""
+"""Beams find the texts that transformers finds with the same weights, and that trying every text finds."""
 
 import contextlib
 import functools

@@ -1,4 +1,4 @@
-"""What contrastive search writes equals a loop that follows the paper and keeps nothing."""
+"""Contrastive search writes the texts of a loop that follows the paper and caches nothing."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is written is what transformers writes, and what is left of logits is what its processors leave."""
+"""Written texts equal those of transformers, and processed logits those of its processors."""
 
 import json
 import pathlib

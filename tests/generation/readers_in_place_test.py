@@ -1,4 +1,4 @@
-"""What is written into a cache equals what the layers' own scatter writes, bit by bit, and copies nothing."""
+"""Writing into a cache in place equals the layers' own scatter, bit by bit, and copies nothing."""
 
 import numpy as np
 import pytest

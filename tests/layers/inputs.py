@@ -1,4 +1,4 @@
-"""What a case of the table of layers holds, and the inputs that cases share."""
+"""The type of a case in the table of layers, and the inputs that cases share."""
 
 import dataclasses
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What holds for every layer, over the table of all of them."""
+"""Properties of every layer, over the table of all of them."""
 
 import functools
 import inspect

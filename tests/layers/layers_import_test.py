@@ -1,4 +1,4 @@
-"""What importing layers and models costs: no more libraries than Keras and its backend load anyway."""
+"""Importing layers and models loads no more libraries than Keras and its backend load anyway."""
 
 import json
 import sys

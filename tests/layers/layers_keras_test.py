@@ -1,4 +1,4 @@
-"""What a Keras user does with every layer: summaries, the functional API, `Sequential`, masks and files."""
+"""Keras's own features with every layer: summaries, the functional API, `Sequential`, masks and files."""
 
 import functools
 import inspect
@@ -41,7 +41,7 @@ STATES = [name for name in CASES if reads_states(name)]
 
 
 def inputs_of(name) -> tuple:
-    """The class of a layer and what it is called with, which is all that Keras's own parts see of it."""
+    """Returns the class of a layer and the ranks of its inputs, which is all that Keras's own parts see."""
     return name.split(",")[0], *(each is not None and each.ndim for each in CASES[name].inputs(0))
 
 
@@ -144,7 +144,7 @@ def test_in_the_functional_api_saved_and_cloned(name, tmp_path):
 # Below, masks of most stacks are tried in another way.
 @of_each(ALONE, STACKS - {"CausalTransformer"})
 def test_in_sequence_after_an_embedding_with_a_mask(name):
-    """What the mask hides changes nothing else, and the mask is handed on."""
+    """Masked places change nothing else, and the mask is passed on."""
     embedding, layer = masked(), make(name, seed=5)
     model = keras.Sequential([embedding, layer])
     with warnings.catch_warnings():

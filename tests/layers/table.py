@@ -1,6 +1,6 @@
 """All layers, each with tiny arguments, inputs and what must come of them.
 
-Where one layer has several cases, what is special to each stands after a comma.
+Where one layer has several cases, their names have the difference after a comma.
 """
 
 from tests.layers.head_cases import HEADS

@@ -1,4 +1,4 @@
-"""What recipes count from types alone equals what models hold, for every preset's kind of model."""
+"""Parameters counted from recipe types equal those of built models, for every preset's kind of model."""
 
 import json
 import math
@@ -32,7 +32,7 @@ OTHERS = {
 
 
 def shrunk(data: dict, small: dict) -> dict:
-    """Puts small values in the place of those that are given; what a preset leaves open stays so."""
+    """Replaces given values by small ones; a value that a preset leaves open stays so."""
     return {key: _shrunk(value, small[key]) if key in small else value for key, value in data.items()}
 
 

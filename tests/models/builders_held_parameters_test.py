@@ -1,4 +1,4 @@
-"""What a device holds of a model that is divided, counted by hand."""
+"""Parameters of a divided model on one device, counted by hand."""
 
 import pytest
 

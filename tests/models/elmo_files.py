@@ -1,4 +1,4 @@
-"""What the tests of ELMo read: AllenNLP's fixture, and words as its model reads them, in plain Python."""
+"""Inputs of ELMo's tests: AllenNLP's fixture, random files, and the characters of words in plain Python."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""What holds for the model that pre-trains, for every objective."""
+"""Properties of the model that pre-trains, for every objective."""
 
 import functools
 import inspect
@@ -87,7 +87,7 @@ def sums_of(predictions) -> dict[str, np.ndarray]:
 
 @functools.cache
 def predictions_of(name):
-    """What the model predicts, computed in float32."""
+    """The model's predictions, computed in float32."""
     return built(name)(training_features(name))
 
 

@@ -12,7 +12,7 @@ from firth.recipes import load_recipe
 ATTENTION = {"attention/kernel": 1, "attention/bias": 0, "attention/output/kernel": 0}
 INNER = {f"feed_forward/{name}": 0 for name in ("inner_kernel", "inner_bias", "outer_kernel")}
 TOKENS = {"token_embedding/table": 0}
-# By preset the ends of paths, with the axis that is divided; what several layers have stands once.
+# By preset, ends of paths and the axis that is divided; one that several layers have is listed once.
 DIVIDED = {
     "bert_base": ATTENTION | INNER | TOKENS | {"masked_lm_head/bias": 0},
     "gpt2_small": ATTENTION | INNER | TOKENS,

@@ -1,4 +1,4 @@
-"""What the heads of each objective are made of, and that nothing reaches a loss that must not."""
+"""The heads of each objective: their parts, and the values and gradients that must not reach a loss."""
 
 import functools
 from types import SimpleNamespace
@@ -38,7 +38,7 @@ cases = pytest.mark.parametrize("name", often(NAMES, {*NAMES} - {*OF_OTHERS}))
 
 
 class Backbone:
-    """Stands in for one: hidden states as they are given, and a token table."""
+    """Replaces a backbone: given hidden states, and a token table."""
 
     def __init__(self, width=WIDTH, hidden=HIDDEN):
         table = np.random.default_rng(1).normal(size=(VOCABULARY, width)).astype("float32")

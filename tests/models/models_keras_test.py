@@ -1,4 +1,4 @@
-"""What a Keras user types, on every backbone and on the models with heads."""
+"""Keras's own features with every backbone and with the models with heads."""
 
 import json
 

@@ -19,7 +19,7 @@ families = pytest.mark.parametrize("name", REFERENCES)
 
 @functools.cache
 def answers(name: str) -> dict[str, dict[str, np.ndarray]]:
-    """Returns what our model makes of the golden inputs, all of it in one function, compiled where that pays.
+    """Returns our model's answers to the golden inputs, made in one function, compiled where that pays.
 
     `alone` and `packed` are hidden states by the names that golden files have, of an example a row and of all
     examples in one row; `losses` are by name.
@@ -59,7 +59,7 @@ def states_of(backbone, features):
 
 
 def features_of(name: str) -> dict[str, np.ndarray]:
-    """Returns what the golden hidden states are made of."""
+    """Returns the features that the golden hidden states are made of."""
     features = references.features_of(name)
     if name == "electra":
         # They are those of the discriminator.

@@ -1,4 +1,4 @@
-"""What golden/*.npz hold, by name: the model of ours that is the same, and how its weights are copied."""
+"""Models of golden/*.npz by name: our model that is the same, and rules that copy its weights."""
 
 import functools
 import json
@@ -260,7 +260,7 @@ def features_of(name: str) -> dict[str, np.ndarray]:
 
 
 def packed(features: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Returns what the encoder and the decoder read of all examples in a single row, without padding."""
+    """Returns the inputs of all examples in a single row, without padding."""
     row = {}
     for prefix in ("", "decoder_"):
         names = [f"{prefix}{kind}_ids" for kind in ("token", "position", "segment")]

@@ -1,4 +1,4 @@
-"""Tiny models of all families, what they are trained for, and rows that they read."""
+"""Tiny models of all families, their objectives, and rows for them to read."""
 
 import numpy as np
 
@@ -206,7 +206,7 @@ def tiny_recipe(model=MODELS["bert"], **parts) -> Recipe:
 
 
 def make_features(name: str, seed: int = 0, batch: int = BATCH) -> dict[str, np.ndarray]:
-    """Returns what a model reads: rows of two documents, and one or two tokens of padding."""
+    """Returns features of rows with two documents, and one or two tokens of padding."""
     generator = np.random.default_rng(seed)
     features = dict(zip(names.encoder_specs(1), _row(generator, batch, DOCUMENTS, LENGTH)))
     segments = 2 if name == "xlnet" else MODELS[name].embeddings.segments if name in MODELS else 0

@@ -143,7 +143,7 @@ def of_each(names=CASES) -> list:
 
 
 class Made(typing.NamedTuple):
-    """What an objective made of some rows."""
+    """Rows, and the features that an objective made of them."""
 
     case: Case
     objective: typing.Any

@@ -17,7 +17,7 @@ def test_causal_lm():
 
 
 def test_causal_lm_of_a_full_row():
-    """The last place is of the first document, as is what stands after it on a ring."""
+    """The last label is `[SEP]` and not the row's first token, which is of the same document."""
     made = made_of(TOKENIZER, CausalLM(), [LECTURE], length=12, max_documents=1)
     assert spoken(TOKENIZER, made["label_ids"]) == f"{LECTURE} [SEP]"
 

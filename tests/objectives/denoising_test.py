@@ -29,7 +29,7 @@ def make(config, texts=(TEXT, OTHER), count=COUNT, length=40):
 
 
 def shown(config, texts=(TEXT, OTHER), count=COUNT):
-    """What the encoder sees of each document, without `[CLS]` and `[SEP]`, under many seeds."""
+    """Returns the words of each document that the encoder sees, without `[CLS]` and `[SEP]`, by seed."""
     made = make(config, texts, count)
     rows = [documents(TOKENIZER, *pair) for pair in zip(made["token_ids"], made["document_ids"])]
     assert all(each.startswith("[CLS] ") and each.endswith(" [SEP]") for row in rows for each in row)
@@ -135,6 +135,6 @@ def test_settings_that_hide_everything():
 
 
 def is_part(words, whole):
-    """Whether words stand in that order in the whole, with others between."""
+    """Returns true if the whole has the words in that order, with others between."""
     rest = iter(whole)
     return all(word in rest for word in words)

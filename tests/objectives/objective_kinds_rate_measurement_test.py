@@ -107,7 +107,7 @@ def test_special_tokens_touched_are_noticed():
 
 
 def test_a_random_segment_of_the_same_document_is_noticed():
-    """What happens in google-research/bert where documents are few."""
+    """google-research/bert draws such segments where documents are few."""
     made = make_many("masked_lm")
     assert rates_of("masked_lm")["same_document"].measured == 0.0
     keys = np.broadcast_to(made.rows["document_keys"][:, :1], made.rows["document_keys"].shape)

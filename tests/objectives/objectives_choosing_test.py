@@ -1,4 +1,4 @@
-"""What holds for every objective that predicts chosen tokens."""
+"""Properties of every objective that predicts chosen tokens."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What holds for every objective that corrupts a text for a decoder, and every setting."""
+"""Properties of every objective that corrupts a text for a decoder, in every setting."""
 
 import typing
 

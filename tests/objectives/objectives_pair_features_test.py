@@ -45,7 +45,7 @@ def test_weights_are_1_where_a_chunk_can_be_split_and_has_something_to_choose(ma
 
 
 def has_sentences(rows, index):
-    """Whether the only chunk of a row has a second sentence."""
+    """Returns true if the only chunk of a row has a second sentence."""
     return rows[features.SENTENCE_STARTS][index, 1 : rows[features.CHUNK_LENGTHS][index, 0]].any()
 
 

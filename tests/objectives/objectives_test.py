@@ -1,4 +1,4 @@
-"""What holds for every objective and every setting."""
+"""Properties of every objective in every setting."""
 
 import typing
 
@@ -45,7 +45,7 @@ def test_features_match_the_specs(made):
 
 
 def test_shapes_are_static_in_a_graph(made):
-    """What is unknown there cannot be batched for a model that is compiled once."""
+    """Features of unknown shape cannot be batched for a model that is compiled once."""
     specs = made.objective.specs()
     assert output_specs(made.objective, made.rows, made.negatives) == {
         name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in specs.items()

@@ -90,7 +90,7 @@ def make_batch(objective, rows, negatives, seeds):
 
 
 def output_specs(objective, rows, negatives):
-    """What a graph knows of the shapes of the features of one row."""
+    """Returns the shapes and dtypes of one row's features in a graph."""
     outputs = _traced(objective, *_signature(rows, negatives)).structured_outputs
     return {name: tf.TensorSpec(value.shape, value.dtype) for name, value in outputs.items()}
 

@@ -144,7 +144,7 @@ def test_one_fate_for_a_span():
                 fates.append("masked")
             elif len(span) > 2:
                 fates.append("kept" if (shown == original).all() else "random")
-    # Masked spans of every length are counted, the others where they can be told apart.
+    # Masked spans of every length are counted, the others where kept and random ones can differ.
     others = [fate for fate in fates if fate != "masked"]
     share = np.mean([fate == "random" for fate in others])
     assert abs(share - 0.6) < 4 * np.sqrt(0.24 / len(others))

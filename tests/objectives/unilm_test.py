@@ -40,7 +40,7 @@ def test_literal_example(name):
 
 
 def visible(order, documents):
-    """What each token may see, as the models read the features."""
+    """Returns which tokens each token may see, as the models read the features."""
     return (documents[:, None] == documents[None]) & (order[None] <= order[:, None])
 
 

@@ -82,7 +82,7 @@ def test_data_that_were_refused_are_passed_over(runs):
 
 
 def test_data_that_were_taken_under_report_are_not_refused_again_under_stop(runs):
-    """They were used, so that later data are compared with them, whatever was said of them since."""
+    """A run has used them, so later data are compared with them, whatever later checks found."""
     first, far = runs.data(), runs.data()
     runs.judge(first, DONE, "stop")
     runs.judge(far, FAILED, "stop")

@@ -1,4 +1,4 @@
-"""What is left of a run, by what its components took in earlier ones."""
+"""The remaining time of a run, estimated from the times of its components in earlier runs."""
 
 import json
 import os

@@ -23,7 +23,7 @@ DISK_BYTES = 48 * 2**20
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
-    """What became of one `firth run`.
+    """Outcome of one `firth run`.
 
     Attributes:
         fault: What was done to it.
@@ -37,7 +37,7 @@ class Attempt:
 
 
 def _at_start(component: str, call: Callable[[], None]) -> None:
-    """Has a function called whenever a run is told that a component starts."""
+    """Has a function called whenever a component starts."""
     from firth.pipelines.events import ComponentEvents
 
     start = ComponentEvents.start
@@ -51,7 +51,7 @@ def _at_start(component: str, call: Callable[[], None]) -> None:
 
 
 def full(run_dir: pathlib.Path, component: str, free: int) -> Callable[[], None]:
-    """Returns what fills the disk, but for some bytes, when a component starts; now where none is named."""
+    """Returns a function that fills the disk, but for some bytes, when a component starts, or at once."""
     disk = run_dir.parent.parent
 
     def fill() -> None:
@@ -63,7 +63,7 @@ def full(run_dir: pathlib.Path, component: str, free: int) -> Callable[[], None]
 
 
 def killed(run_dir: pathlib.Path, component: str) -> Callable[[], None]:
-    """Returns what kills the run when a component has begun to write, or is about to be recorded."""
+    """Returns a function that kills the run when a component writes its first file or is to be recorded."""
     from tfx.orchestration.portable import execution_publish_utils
 
     folder = run_dir / "pipeline" / component

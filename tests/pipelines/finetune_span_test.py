@@ -14,7 +14,7 @@ KEYS = ("question", "context", "answers")
 
 
 def question(chosen, number):
-    """What is after `sat`; every third text does not say it."""
+    """Returns a question for the word after `sat`; every third text does not have it."""
     words = [chosen.choice(WORDS[3:]) for _ in range(chosen.randint(3, 40))]
     answers = []
     if number % 3:

@@ -29,7 +29,7 @@ OPTIONS = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a base among its runs, and a csv in which texts about a cat are told from others."""
+    """A folder with a base among its runs, and a csv of texts in two classes: about a cat, and others."""
     folder = tmp_path_factory.mktemp("finetune")
     served = make_served(RECIPE)
     save_tokenizer(served.tokenizer, folder / "tokenizer")

@@ -1,4 +1,4 @@
-"""What TFX's own components run on Beam is built for each runner, on what components before them made."""
+"""Beam pipelines of TFX's own components are translated for each runner, on outputs of earlier components."""
 
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions

@@ -1,4 +1,4 @@
-"""A run that goes on from a bundle, from text to a served model: tokenizer, weights, lineage and cache."""
+"""A run that starts from a bundle, from text to a served model: tokenizer, weights, lineage and cache."""
 
 import contextlib
 import json
@@ -60,7 +60,7 @@ def root(tmp_path_factory):
 
 
 def run(root, *more):
-    """Runs the command in the folder of the runs; returns what it says, and the summary of the run."""
+    """Runs the command in the folder of the runs; returns its output, and the summary of the run."""
     options = [word for each in (*OPTIONS, *more) for word in ("--set", each)]
     with _in(root.parent):
         result = CliRunner().invoke(app, [*command()[1:], *options])
@@ -84,7 +84,7 @@ def first(root):
 
 
 def ended(said, state):
-    """Names of the components that are said to have ended in a state."""
+    """Returns the names of the components that the output lists in a state."""
     lines = [line.split() for line in said.splitlines()]
     return {words[1] for words in lines if words[:1] == [state]}
 

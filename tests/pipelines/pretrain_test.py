@@ -46,7 +46,7 @@ def tiny(*overrides: str):
 
 
 def states(result):
-    """How the components ended; a Resolver is asked each time."""
+    """Returns the state in which each component ended; a Resolver is never cached."""
     ended = {component.name: component.state for component in result.components}
     assert ended.pop("LatestBlessedModel") == "finished"
     # The second run in a folder is checked against the schema that the first one left there.
@@ -65,7 +65,7 @@ def converted_before():
 
 @pytest.fixture(scope="module")
 def messages():
-    """What TFX logs."""
+    """Messages that TFX logs."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""TFX's InfraValidator in a pipeline, and what is said where its server cannot run."""
+"""TFX's InfraValidator in a pipeline, and the errors where its server cannot run."""
 
 import pytest
 from tfx.components.infra_validator import request_builder

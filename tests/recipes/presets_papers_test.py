@@ -1,11 +1,11 @@
-"""What the papers' released code leaves on or off, and their presets state."""
+"""Presets have the settings of their papers' released code."""
 
 import pytest
 
 from firth.recipes import load_recipe
 
 SAID = [
-    # preset, part, setting, value, where it stands
+    # preset, part, setting, value, reference
     ("bert_base", "sequences", "short_seq_prob", 0.1, "create_pretraining_data.py of google-research/bert"),
     ("bert_tiny", "sequences", "short_seq_prob", 0.1, "create_pretraining_data.py of google-research/bert"),
     ("bert_large", "objective", "masking_copies", 10, "dupe_factor of google-research/bert"),

@@ -20,7 +20,7 @@ UNITS = {"M": 6, "B": 9}
 
 
 def rounding(figure: str) -> tuple[float, float]:
-    """Returns the bounds of what a figure such as `6.7B` stands for, half a unit of its last digit around."""
+    """Returns the bounds of a figure such as `6.7B`: half a unit of its last digit around it."""
     digits, exponent = figure[:-1], UNITS[figure[-1]]
     whole, _, decimals = digits.partition(".")
     zeros = len(whole) - len(whole.rstrip("0")) if not decimals else -len(decimals)

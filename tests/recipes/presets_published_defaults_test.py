@@ -9,7 +9,7 @@ from firth.recipes import load_recipe, preset_names
 BERT = "optimization.py and modeling.py of google-research/bert"
 ELECTRA = "configure_pretraining.py and pretrain_helpers.py of google-research/electra"
 ELMO = "the published options of the 4096-cell model"
-# Beginning of the presets' names, key, value, and where it stands.
+# Beginning of the presets' names, key, value, and its reference.
 SAID = [
     ("bert_", "model.feed_forward.activation", "gelu", "Devlin et al. 2018, section A.2"),
     ("bert_", "model.feed_forward.width", None, "four times the width, section 3"),

@@ -1,4 +1,4 @@
-"""What papers and releases say of training and shape, beyond the number of parameters."""
+"""Settings of training and shape in papers and releases, beyond the number of parameters."""
 
 import pytest
 

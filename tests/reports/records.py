@@ -97,7 +97,7 @@ def corpus_report():
 
 
 def step_reports():
-    """What `decontaminate` and `classifier` write next to the report."""
+    """The reports that `decontaminate` and `classifier` write next to the report."""
     row = {"benchmark": "exam", "examples": 9, "examples_too_short": 1, "examples_found": 1, "ngrams": 70}
     found = [{"id": HOSTILE, "ngrams": 7, "ngrams_found": 6}]
     scores = {"lower": [0.0, 0.5], "sources": [{"source": "news", "kept": [1, 3], "dropped": [4, 0]}]}

@@ -1,4 +1,4 @@
-"""What holds for every score of the table, on any inputs of its kind."""
+"""Properties of every score of the table, on any inputs of its kind."""
 
 import math
 import subprocess

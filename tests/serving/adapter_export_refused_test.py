@@ -17,7 +17,7 @@ WORDS = {"kind": "label_words", "labels": ["0", "1"], "words": ["w1", "w2"]}
 
 
 def mixed(*sources: str) -> dict:
-    """What a recipe says of several tasks, by the formats that their data are published in."""
+    """Returns the parts of a recipe for several tasks, by the formats that their data are published in."""
     parts = [{"kind": "published", "format": each, "folder": "glue"} for each in sources]
     task = {**WRITTEN, "kind": "text_tasks", "tasks": dict.fromkeys(sources, WORDS)}
     return {

@@ -25,7 +25,7 @@ METHODS = {"films": AdaLoRA(initial_rank=2, target_rank=1), "norms": PrefixTunin
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """What each adapter is alone, and the folder of the SavedModel with all."""
+    """Each adapter alone, and the folder of the SavedModel with all."""
     folder = tmp_path_factory.mktemp("adapters")
     base = adapting("bert", folder)
     adapters = {}

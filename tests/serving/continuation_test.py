@@ -1,4 +1,4 @@
-"""What the graph writes equals what the generator of the same model writes, through the V1 loader too."""
+"""The graph writes the texts of the same model's generator, through the V1 loader too."""
 
 import dataclasses
 
@@ -20,7 +20,7 @@ MANY = {"temperature": 0.9, "top_k": 9, "top_p": 0.95, "presence_penalty": 0.3}
 
 
 def written(name, texts, **parameters):
-    """What the function of the signature returns, by name."""
+    """Returns the outputs of the signature's function, by name."""
     generator = generator_of(name)
     served = Served(generator.model, generator.tokenizer, generator.recipe)
     values = values_of(DESCRIBED, parameters, len(texts))

@@ -73,7 +73,7 @@ def test_embed_by_cls_is_the_pooled_first_vector():
 
 
 def _over_all(pooling: str, hidden: np.ndarray) -> np.ndarray:
-    """What sentence-transformers makes of the states of one text's tokens, [tokens, width]."""
+    """Pools the states of one text's tokens, [tokens, width], as sentence-transformers does."""
     weights = np.arange(1, len(hidden) + 1)[:, None]
     return {
         "last": hidden[-1],

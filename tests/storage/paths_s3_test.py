@@ -1,4 +1,4 @@
-"""How a process ends that has read `s3://`."""
+"""The exit status of a process that has read `s3://`."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What killed processes leave goes when its place is next written; what others are writing stays."""
+"""Files of killed processes go when their place is next written; those of living processes stay."""
 
 import concurrent.futures
 import errno

@@ -152,7 +152,7 @@ def test_more_choices_than_a_row_holds_are_refused(base):
 
 
 def test_rows_of_choices_are_read_for_training(base, tmp_path):
-    """Where a row may hold as many choices as records, labels are still told apart."""
+    """A row may have room for as many choices as records."""
     sequences = Sequences(length=LENGTH, max_documents=LENGTH // 5)
     made = TASKS[TASK.kind](TASK, sequences, base.tokenizer)
     encoded = [each._replace(source="s") for each in made.encode([record(id) for id in RECORDS])]

@@ -68,7 +68,7 @@ def task_of(served, task=TASK, length=32):
 
 
 def outputs_of(made, rows, encoded, logits):
-    """What `answers` gives of each row, with the details that stand on disk, as the Evaluator reads them."""
+    """Returns the `answers` of each row with the stored details, as the Evaluator reads them."""
     by_key = {each.key: each.details.encode() for each in encoded}
     outputs = each_of(numpy(made.answers(rows, features_of(made, rows), logits)))
     for each in outputs:
@@ -139,7 +139,7 @@ def test_a_long_question_is_cut_and_counted(served):
 
 
 def test_right_logits_give_the_right_answers(served):
-    """Wherever a window stands in its row; of all windows the best answer, cut from the text itself."""
+    """A window may be anywhere in its row; of all windows the best answer counts, cut from the text."""
     made, sequences = task_of(served, length=24)
     encoded = made.encode(records())
     rows = rows_of(TASK, sequences, encoded)

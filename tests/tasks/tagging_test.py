@@ -146,7 +146,7 @@ def test_first_pieces_carry_the_tags(served):
 
 @pytest.mark.parametrize("length", [32, 6])
 def test_words_that_are_not_seen_count_as_predicted_outside(served, length):
-    """What has no pieces stays in the reference; what a row has no room for is in its next window."""
+    """A word without pieces stays in the reference; one that does not fit in a row is in its next window."""
     made, sequences = task_of(served, length=length)
     encoded = made.encode([sentence(*each) for each in SENTENCES.items()])
     assert len(encoded) == (4 if length == 32 else 6) and sum(each.cut for each in encoded) == 0
@@ -168,7 +168,7 @@ def test_words_that_are_not_seen_count_as_predicted_outside(served, length):
 
 
 def test_likeliest_tags_are_those_of_the_words(served):
-    """Scores read the tags at the words' own places, wherever their sentence stands in the row."""
+    """Scores read the tags at the words' own places, wherever their sentence is in the row."""
     made, sequences = task_of(served)
     encoded = made.encode([sentence(*each) for each in SENTENCES.items()])
     rows = rows_of(TASK, sequences, encoded)

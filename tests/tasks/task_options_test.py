@@ -1,4 +1,4 @@
-"""What a recipe that adapts a model takes from its data."""
+"""Values that a recipe which adapts a model takes from its data."""
 
 from typing import get_args
 

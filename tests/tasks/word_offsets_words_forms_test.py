@@ -72,7 +72,7 @@ def rows_of(served, encoded) -> list[bytes]:
 
 
 def answers_of(served, encoded):
-    """What scores read of the one row of records, as it is read from disk."""
+    """Returns the answers that scores read, of the one row of records, as it is read from disk."""
     made, recipe = made_of(served), served.recipe
     specs = served.task.row_specs(recipe.sequences, CHARACTERS)
     rows, _ = parse_rows(tf.constant(rows_of(served, encoded)), specs)

@@ -67,7 +67,7 @@ def sentence_piece(template="plain") -> SentencePieceTokenizer:
     return SentencePieceTokenizer(model, chat_template=TEMPLATES[template])
 
 
-# Written by hand from what is published of each format; `.` stands in front of what is learned.
+# Written by hand from the published formats; `.` marks the pieces that are learned.
 LITERAL = {
     "chatml": "<|im_start|> system be short <|im_end|> <|im_start|> user hi <|im_end|> "
     "<|im_start|> assistant .hello .<|im_end|> <|im_start|> user bye <|im_end|> "

@@ -52,7 +52,7 @@ class Server(tf.Module):
 
 
 def read_in_a_fresh_process(reader, model):
-    """Returns what a script without firth prints of a model's answers to `STRINGS`."""
+    """Returns a model's answers to `STRINGS`, printed by a script without firth."""
     texts = model.parent / "texts.json"
     texts.write_text(json.dumps(STRINGS))
     result = run_python(["-c", reader, str(model), str(texts)], cwd=model.parent)

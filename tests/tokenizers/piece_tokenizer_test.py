@@ -1,4 +1,4 @@
-"""What holds for every kind of tokenizer of pieces."""
+"""Properties of every kind of tokenizer of pieces."""
 
 import itertools
 import json
@@ -145,7 +145,7 @@ def test_special_pieces_typed_in_text(tokenizer):
     )
     special = [id for id in ids if id in tokenizer.special_ids]
     assert special == [tokenizer.mask_id, tokenizer.sentinel_ids[2], tokenizer.sep_id]
-    # A mask stands for a word with its space, so none is left before it.
+    # A mask replaces a word with its space, so none is left before it.
     whole, first = (tokenizer.tokenize(text).numpy().tolist() for text in ("the sat", "the"))
     masked = tokenizer.tokenize("the [MASK] sat", specials=["[MASK]"]).numpy().tolist()
     assert masked == [*first, tokenizer.mask_id, *whole[len(first) :]]

@@ -28,7 +28,7 @@ def test_sentence_marks_are_no_word():
 
 
 def bilm_tf(word: str, max_characters: int) -> list[int]:
-    """What bilm-tf's `UnicodeCharsVocabulary` has for a word, with the 1 that its batcher adds."""
+    """Returns the row of a word in bilm-tf's `UnicodeCharsVocabulary`, with the 1 that its batcher adds."""
     marks = {"<S>": [256], "</S>": [257]}
     inside = marks.get(word, list(word.encode()[: max_characters - 2]))
     row = [258, *inside, 259]

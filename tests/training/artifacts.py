@@ -59,7 +59,7 @@ def write_bundle(folder, recipe: Recipe | None = None, seed: int = 7, tokenizer=
 
 
 def raw_row(index: int, document: int | None = None) -> dict[str, list[int]]:
-    """A row of two chunks, as it stands on disk; few of the pieces occur, which is soon learnt."""
+    """A row of two chunks, as it is stored; few of the pieces occur, which is soon learnt."""
     rng = np.random.default_rng(index)
     lengths = rng.integers(2, 9, 2).tolist()
     starts = rng.integers(0, 4, 2)
@@ -76,7 +76,7 @@ def raw_row(index: int, document: int | None = None) -> dict[str, list[int]]:
 
 
 def pair_row(index: int) -> dict[str, list]:
-    """A row of one to three pairs of texts, each pair with a number, as it stands on disk."""
+    """A row of one to three pairs of texts, each pair with a number, as it is stored."""
     rng = np.random.default_rng(index)
     records = int(rng.integers(1, 4))
     lengths = rng.integers(1, 3, 2 * records).tolist()

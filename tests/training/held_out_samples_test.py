@@ -1,4 +1,4 @@
-"""What a language model proposes next is among its samples; models that neither fill nor go on have none."""
+"""Samples of a language model propose the next piece; models that cannot write a text have none."""
 
 import numpy as np
 import pytest

@@ -163,7 +163,7 @@ def test_labels_come_with_their_row(tmp_path):
 
 
 def test_a_mask_rate_goes_from_its_first_to_its_last(rows):
-    """A function of the step, so that a run that is taken up goes on with the same rows."""
+    """It is a function of the step, so a resumed run makes the same rows."""
     config = MaskedLM(mask_rate=0.1, first_mask_rate=0.5, max_predictions=16, next_sentence=False)
     sequences = Sequences(length=LENGTH, max_documents=DOCUMENTS)
     objective = traced(MaskedLMObjective(config, sequences, WordPieceTokenizer(VOCABULARY)))

@@ -1,4 +1,4 @@
-"""Trainings that are killed and go on: what a kill would leave, and the steps that are made after it."""
+"""Trainings that are killed and resume: the files that a kill leaves, and the steps made after it."""
 
 import contextlib
 import os

@@ -131,13 +131,13 @@ def run_and_list_blocks(recipe, artifact, directory, made):
 
 
 def around_blocks(call):
-    """What makes blocks as `build_block` does, each called by a function of block, iterator and steps."""
+    """Returns a function that makes blocks as `build_block` does, each called by `call`."""
     return lambda *args: functools.partial(call, build_block(*args))
 
 
 @pytest.mark.usefixtures("eager")
 def test_a_loss_that_is_not_finite_is_found_within_its_block(artifact, tmp_path):
-    """The steps before it are told, the ones after it are not, and none of the block is saved."""
+    """The steps before it are reported, the ones after it are not, and none of the block is saved."""
     recipe = tiny_recipe(steps=5, checkpoint_every_steps=5, steps_per_execution=5)
 
     def diverging(block, iterator, steps):

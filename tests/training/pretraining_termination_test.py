@@ -63,7 +63,7 @@ def test_it_ends_the_run_after_its_last_step_too(tmp_path, place, whole):
     def act_and_terminate(self, *arguments):
         act(self, *arguments)
         if name == "_write" or arguments[0]["step"] == STEPS:
-            # Checkpoints are written by another thread than the one that is told of signals.
+            # Checkpoints are written by another thread than the one that receives signals.
             signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
 
     write_artifact(tmp_path / "artifact")

@@ -1,4 +1,4 @@
-"""What a process does that is one of several; the others are not there."""
+"""The work of one process of several; the others are not there."""
 
 import shutil
 
@@ -31,7 +31,7 @@ def artifact(tmp_path):
 
 @pytest.mark.usefixtures("eager")
 def test_a_process_that_joins_goes_on_from_what_another_began(artifact, tmp_path, monkeypatch):
-    """What the first one has written of the run's start is not in the folder of the second."""
+    """The folder of the second process lacks the file that the first one wrote at the run's start."""
     recipe = recipe_on(write_bundle(tmp_path / "bundle"), steps=4)
     with copies_after(tmp_path / "c", {3: tmp_path / "killed"}):
         run(recipe, artifact, tmp_path / "first", tmp_path / "c")

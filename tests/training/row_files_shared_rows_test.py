@@ -63,7 +63,7 @@ def parsed(monkeypatch):
 
 
 def together(count, read):
-    """Returns what `read` gives for each of some workers, each a thread with a name of its own."""
+    """Returns the results of `read` in some workers, each a thread with a name of its own."""
     values, barrier = [None] * count, threading.Barrier(count)
 
     def work(index):

@@ -23,7 +23,7 @@ from tests.training.artifacts import tiny_recipe, write_artifact, write_bundle
 
 
 def arguments(directory, train_files, **config):
-    """What the TFX Trainer passes."""
+    """Arguments that the TFX Trainer passes."""
     custom_config = {
         "recipe": tiny_recipe(steps=3).to_json(),
         "checkpoint_root": str(directory / "checkpoints"),

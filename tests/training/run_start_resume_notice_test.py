@@ -1,4 +1,4 @@
-"""Where a run goes on, and what changes with other steps, is told to whoever watches it."""
+"""Notices of the step at which a run resumes, and of the values that another number of steps changes."""
 
 from firth.pipelines.events import reporting
 from firth.training.checkpoints import Progress

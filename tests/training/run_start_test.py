@@ -1,4 +1,4 @@
-"""A run that goes on from a bundle: its first weights, and a kill on the way."""
+"""A run that starts from a bundle: its first weights, and a kill on the way."""
 
 import contextlib
 import json

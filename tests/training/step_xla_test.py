@@ -24,7 +24,7 @@ MORE = ["replaced_token_detection", "denoising", "unilm", "prefix_lm"]
 
 
 def take_steps(case, count=2, **how):
-    """What some steps measure, and the weights after them; dropout follows from the examples."""
+    """Returns the measures of some steps, and the weights after them; dropout follows from the examples."""
     model_name, objective = TRAINED[case]
     shape = {**MODELS, **OTHERS}[model_name].model_copy(update={"dropout": 0.1})
     model = PretrainingModel(shape, objective, VOCABULARY, seed=7)

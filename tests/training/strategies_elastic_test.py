@@ -1,4 +1,4 @@
-"""A run that was started on some replicas goes on on others, with the losses and the weights of one."""
+"""A run that was started on some replicas resumes on others, with the losses and the weights of one."""
 
 import shutil
 import signal

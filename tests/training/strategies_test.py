@@ -16,7 +16,7 @@ CURVE = ("loss", "gradient_norm", "tokens")
 
 
 def train_apart(artifacts, replicas, output):
-    """What `train_all` returns, of a process of its own, which may have other devices."""
+    """Returns the results of `train_all` in a process of its own, which may have other devices."""
     command = [sys.executable, "-m", "tests.training.train_replicas", artifacts, str(replicas), output]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]

@@ -22,7 +22,7 @@ def forgotten():
 
 
 def stub(monkeypatch, hosts=1):
-    """Stands in for a TPU with the one device of this machine, on a mirrored strategy."""
+    """Replaces a TPU by the one device of this machine, on a mirrored strategy."""
     made = []
 
     def connect():

@@ -1,4 +1,4 @@
-"""The notice that a machine is taken away, told by a metadata server of the test's own."""
+"""The notice that a machine is taken away, from a metadata server of the test's own."""
 
 import http.server
 import threading
@@ -17,7 +17,7 @@ WAIT = 20
 
 
 class MetadataServer(http.server.ThreadingHTTPServer):
-    """Answers as Compute Engine's does: at once, or, where the last answer is told, when it has changed."""
+    """Answers as Compute Engine's does: at once, or, if asked to wait for a change, when it has changed."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Metadata)

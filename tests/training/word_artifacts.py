@@ -38,7 +38,7 @@ def word_tokenizer() -> WordTokenizer:
 
 
 def word_row(index: int) -> dict:
-    """A row of two chunks, as it stands on disk."""
+    """A row of two chunks, as it is stored."""
     row = raw_row(index)
     words = [VOCABULARY[token].encode() for token in row[features.RAW_TOKENS]]
     return {**row, features.WORDS: words, features.WORD_STARTS: [1] * len(words)}

@@ -1,5 +1,5 @@
-"""What each method that adds something saves alone, as the library's table has them: it is loaded on its
-base, refused on another one, and a run that is killed goes on."""
+"""Additions of each method are saved alone: they are loaded on their base, and refused on another one, and a
+run that is killed resumes to the same weights."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""How much of a model a method trains, against a model that is built."""
+"""Shares of a model that methods train, compared with a model that is built."""
 
 import math
 

@@ -149,7 +149,7 @@ def test_the_rate_falls_from_the_heads_to_the_embeddings():
     "kind, passed", often([("last_layers", "block_1"), ("head", None)], [("last_layers", "block_1")])
 )
 def test_no_gradient_is_computed_below_what_is_trained(kind, passed):
-    """The names of the operations of the backward pass say what they are the gradients of."""
+    """Operations of the backward pass are named after those whose gradients they compute."""
     run = Run("masked_lm", kind)
     graph = run.step.get_concrete_function(run.features).graph
     names = [each.name for each in graph.get_operations()]

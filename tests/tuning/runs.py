@@ -71,7 +71,7 @@ def base_recipe(family) -> Recipe:
 
 
 def fits(kind, family) -> bool:
-    """Whether a method can be added to a family's base: not what stands before tokens or after sublayers."""
+    """Returns true if a family's base has a place for what a method adds."""
     refused = {"xlnet": (PromptMethod,), "elmo": (PromptMethod, BottleneckMethod)}
     return not issubclass(method_types()[kind], refused.get(family, ()))
 
@@ -83,7 +83,7 @@ def write_base(folder, family, seed=7) -> str:
 
 
 def labelled_row(number, family) -> dict:
-    """A row of two texts with labels, as it stands on disk."""
+    """A row of two texts with labels, as it is stored."""
     row = word_row(number) if family == "elmo" else raw_row(number)
     return {**row, features.RECORD_LABELS: [number % 2, 1]}
 

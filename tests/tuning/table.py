@@ -32,6 +32,6 @@ def small(kind: str, **more) -> Method:
 
 
 def may_train(method: Method, path: str) -> bool:
-    """Whether a method that adds something trains a weight: an added one, one of the heads, or of norms."""
+    """Returns true if a method that adds something trains a weight: an added one, a head's or a norm's."""
     norms = r"block_.*_norm/" if getattr(method, "norms", False) else "$^"
     return path.startswith(("added/", "heads/")) or bool(re.search(norms, path))

@@ -1,4 +1,4 @@
-"""What all methods promise, on each of Keras's backends, and in mixed precision."""
+"""Properties of all methods, on each of Keras's backends, and in mixed precision."""
 
 import keras
 import numpy as np
@@ -51,7 +51,7 @@ def test_a_model_starts_as_promised_and_is_merged_where_it_can_be(kind, dtype):
 
 
 def observing():
-    """What gives the ranks of an addition out, its weights, and gradients of those that are trained."""
+    """Returns an addition's rank allocator, its weights, and gradients of those that are trained."""
     addition = SingularValueAddition(4, 5, 3, 1.0, name="addition")
     addition.build((None, None, 4))
     allocator = RankAllocator([addition], AdaLoRA(initial_rank=3, target_rank=1))

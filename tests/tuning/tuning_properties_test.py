@@ -1,4 +1,4 @@
-"""What each method that adds something promises, on each kind of backbone, as the tables have them."""
+"""Properties of each method that adds something, on each kind of backbone in the tables."""
 
 import numpy as np
 import pytest

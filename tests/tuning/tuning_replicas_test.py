@@ -1,4 +1,4 @@
-"""What a method adds or chooses is trained on several replicas as on one: penalties and scores too."""
+"""Weights that a method adds or chooses train on several replicas as on one, with penalties and scores."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What `firth finetune` says of labelled data, and what it makes of its options, before anything runs."""
+"""`firth finetune` before anything runs: its messages about labelled data, and the recipe of its options."""
 
 import json
 import shutil

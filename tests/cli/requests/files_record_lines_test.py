@@ -6,7 +6,7 @@ from firth.cli.requests.files import drawing_records
 
 
 def drawn(live, seconds):
-    """Returns what is drawn of batches of 64 records, each of which ends at the next of some times."""
+    """Returns the text drawn for batches of 64 records, given the time at which each ends."""
     console = Console(file=io.StringIO(), force_terminal=live, width=120, color_system=None)
     times = iter(seconds)
     now = [0.0]

@@ -89,7 +89,7 @@ def test_the_engine_writes_the_same(firth, bundle, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     result = ask(firth, bundle, "--engine", "ctranslate2")
     assert result.stdout == greedy_text() + "\n", result.output
-    # What was made is a model of its own, whose engine need not be said.
+    # The folder that was made is a model of its own, whose engine need not be named.
     (made,) = (tmp_path / "firth" / "ctranslate2").iterdir()
     assert ask(firth, str(made)).stdout == greedy_text() + "\n"
     result = ask(firth, str(made), "--dtype", "int8")

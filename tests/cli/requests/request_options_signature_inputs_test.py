@@ -8,7 +8,7 @@ from firth.cli.requests.request_options import InputsCommand, given_inputs, inpu
 
 @pytest.fixture
 def ask():
-    """Calls a command with arguments, and returns what it was given."""
+    """Calls a command with arguments, and returns the values that it received."""
     app, found = typer.Typer(add_completion=False), {}
 
     @app.command(cls=InputsCommand)

@@ -1,4 +1,4 @@
-"""TokenizerGen of a run that goes on from a bundle."""
+"""TokenizerGen of a run that starts from a bundle."""
 
 import shutil
 

@@ -8,7 +8,7 @@ It runs in an environment of its own, so that the tests need no torch, and reads
     build/transformers/bin/python tests/generation/golden/make_generation_golden.py
 
 `generation.json` holds, for each model, prompts, the ids written greedily after each and by four beams, and
-under `processors` logits, tokens so far, and what is left of the logits; null stands for minus infinity.
+under `processors` logits, tokens so far, and the processed logits; null means minus infinity.
 """
 
 import json
@@ -66,7 +66,7 @@ def written(name: str) -> dict:
 
 
 def processed() -> dict:
-    """What each processor leaves of logits that are apart from one another, and its own value."""
+    """Returns well separated logits, and those logits after each processor and after all of them."""
     logits = np.round(np.random.default_rng(7).permutation(np.linspace(-4.0, 3.0, 24)).reshape(2, 12), 3)
     so_far = [[1, 5, 5], [0, 11, 3]]
     made = {

@@ -75,7 +75,7 @@ def answer_of(entry: dict) -> np.ndarray:
 
 
 def ours(name: str, entry: dict, folder) -> np.ndarray:
-    """What our model answers with the weights of the walk."""
+    """Returns the losses and states of our model with the weights of the walk."""
     shape, objective, vocabulary = read(name, entry)
     tensors = opened(folder / "tensors", dict(tensors_of(entry)))
     recipe = references.REFERENCES.get(name)
@@ -94,7 +94,7 @@ def ours(name: str, entry: dict, folder) -> np.ndarray:
     if name in STATES_ALONE:
         return found
     if incoming.read.reason:
-        # Its head is another one there, which is said.
+        # Theirs has another head, which the import reports.
         return np.array([*answer_of(entry)[: len(objective.losses)], *found], "float32")
     assert not incoming.read.fresh
     weights = dict.fromkeys(objective.losses, 1.0)

@@ -120,7 +120,7 @@ def test_a_model_with_heads_and_what_it_writes(bert, tmp_path):
 def test_a_base_model_has_fresh_heads_and_its_own_names(bert, tmp_path):
     base = {name.removeprefix("bert."): each for name, each in tensors("bert").items() if "cls." not in name}
     model, read = bring_in(tmp_path, bert, {**base, "embeddings.position_ids": np.arange(14)})
-    # The pooler stands in the base model, which writes it without the family's name.
+    # The base model has the pooler, and writes it without the family's name.
     assert sorted({path.split("/")[1] for path in read.fresh}) == ["masked_lm_head", "pair_head"]
     assert read.surplus == ()
     states = model.backbone(references.features_of("bert"))

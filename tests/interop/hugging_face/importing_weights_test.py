@@ -1,4 +1,4 @@
-"""Tensors that a model cannot take are told by name, and what a checkpoint has too much or too little of."""
+"""Tensors of a checkpoint: those that a model cannot take, that it does not need, and that are missing."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""How sentence-transformers pools is read, or refused by its key."""
+"""Pooling settings of sentence-transformers are read, or refused by key."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What KerasHub cannot say of a bundle, and what it says in another way."""
+"""Parts of a bundle that KerasHub cannot express, or expresses in another way."""
 
 import keras_hub
 import numpy as np

@@ -1,4 +1,4 @@
-"""What is not a preset, or does not fit, is refused by file and key."""
+"""A folder that is not a preset, or does not fit, is refused by file and key."""
 
 import json
 import shutil

@@ -118,7 +118,7 @@ def test_special_pieces_are_renamed_by_their_roles():
     assert roles == (ours.cls_id, ours.sep_id, ours.pad_id, ours.mask_id)
     # Ours has no merges: the order of its pieces says them.
     assert ours.merges == () and theirs.merges == ["Ġ t", "h e", "Ġt he"]
-    # One piece stands at both ends of GPT-2's texts: the one after a text.
+    # GPT-2 has one piece at both ends of its texts: the one after a text.
     assert written_tokenizer(ours, "GPT2Tokenizer").end_token_id == ours.sep_id
 
 

@@ -42,7 +42,7 @@ def dense(kernel, bias):
 
 
 def normalised(project, scale, epsilon=0.1):
-    """What a projection makes, each head of it divided by its root mean square."""
+    """Returns a function: a projection, then each head divided by its root mean square and scaled."""
 
     def run(states):
         heads = project(states).reshape(*states.shape[:-1], -1, len(scale))

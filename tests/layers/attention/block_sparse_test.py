@@ -131,7 +131,7 @@ def test_compiled_for_any_batch_and_in_bfloat16():
 
 
 def test_dropout_by_the_keys_of_examples_is_the_same_in_a_graph():
-    """How many blocks there are is not known when a graph is made, but how many numbers each has."""
+    """When a graph is made, the number of blocks is not known, but their size is."""
     import tensorflow as tf
 
     hidden, documents = packed_rows(LENGTHS[0])

@@ -28,7 +28,7 @@ CASES = {
 
 @pytest.fixture
 def kernel(monkeypatch):
-    """The switch is on, and the device said to have the kernel; yields the shapes of its queries."""
+    """Turns the switch on for a device that seems to have the kernel; yields the shapes of its queries."""
     seen = []
 
     def read(query, *args, **kwargs):

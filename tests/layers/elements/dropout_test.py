@@ -61,7 +61,7 @@ def keys_of(count):
 
 
 def dropped(layer, shape, keys, calls=1, parts=None):
-    """What the last of some calls in one pass over a batch sets to zero."""
+    """Returns which values the last of some calls in one pass over a batch sets to zero."""
     with example_noise(keys):
         made = [np.array(layer(np.ones(shape, "float32"), parts, training=True)) for _ in range(calls)]
     return made[-1] == 0

@@ -190,7 +190,7 @@ def test_the_encoder_has_a_prefix_if_it_is_asked_for():
 
 
 def test_long_causal_rows_are_read_in_blocks_of_queries(monkeypatch):
-    """A prefix stands before the keys of each block, also where blocks of packed rows would be chosen."""
+    """The keys of each block begin with the prefix, also where blocks of packed rows would be chosen."""
     shape = CausalTransformerConfig(
         layers=1,
         width=8,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-# Before what it is compared by, which imports KerasHub too.
+# Skips before the imports of modules that need KerasHub.
 keras_hub = pytest.importorskip("keras_hub", reason="needs KerasHub")
 
 from firth.models import build_backbone  # noqa: E402

@@ -1,4 +1,4 @@
-"""What holds for the stages of every backbone."""
+"""Properties of the stages of every backbone."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What holds for the backbones that are made of transformer blocks."""
+"""Properties of the backbones that are made of transformer blocks."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""What T5's reference code does: where weights start, and what is dropped."""
+"""Initial weights and dropout as in T5's reference code."""
 
 import keras
 import numpy as np

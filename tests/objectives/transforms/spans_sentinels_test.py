@@ -1,4 +1,4 @@
-"""What the encoder sees and what is predicted, for given noise: the lectures' sentence."""
+"""Inputs of the encoder and targets for given noise: the lectures' sentence."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_what_does_not_fit_is_cut_off():
 @pytest.mark.parametrize("architecture", ["encoder_decoder", "decoder"])
 @pytest.mark.parametrize("config", [SpanCorruption, IidDenoising])
 def test_the_whole_objective_on_the_lectures_sentence(monkeypatch, config, architecture):
-    """With the paper's noise in the place of random noise, next to a second document without any."""
+    """With the paper's noise instead of random noise, next to a second document without any."""
     config = config(architecture=architecture)
     objective = OBJECTIVES[config.kind](config, Sequences(length=18, max_documents=3), TOKENIZER)
     ids = [TOKENIZER.token_to_id(word) for word in CORRUPTED]

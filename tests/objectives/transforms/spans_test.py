@@ -88,7 +88,7 @@ def test_special_pieces_are_never_noise_and_do_not_count():
     assert (is_start.sum(axis=1) == 2).all()
     ordinary = np.delete(is_noise[:, :20], specials, axis=1)
     assert all(len(runs(each)) == 2 for each in ordinary)
-    assert is_noise[:, [1, 4]].all(axis=1).any()  # A span goes on after special pieces.
+    assert is_noise[:, [1, 4]].all(axis=1).any()  # A span continues after special pieces.
 
 
 def test_single_tokens_are_as_likely_and_share_sentinels():

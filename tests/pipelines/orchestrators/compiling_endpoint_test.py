@@ -46,7 +46,7 @@ def test_the_pusher_is_vertex_s_and_the_others_stay(kind, tmp_path):
 
 
 class Vertex:
-    """What TFX asks of `google.cloud.aiplatform`, kept instead of sent."""
+    """Keeps TFX's calls of `google.cloud.aiplatform` instead of sending them."""
 
     def __init__(self):
         self.asked = []
@@ -71,7 +71,7 @@ class Vertex:
 
 @pytest.fixture
 def push(tmp_path, monkeypatch):
-    """Runs the task's executor with the values of a run; returns what it asked, and the artifact."""
+    """Runs the task's executor with the values of a run; returns its calls, and the artifact."""
     from tfx.extensions.google_cloud_ai_platform import prediction_clients
     from tfx.extensions.google_cloud_ai_platform.pusher.executor import Executor
 

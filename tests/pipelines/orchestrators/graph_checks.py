@@ -1,4 +1,4 @@
-"""What must hold in a compiled pipeline, read strictly as Kubeflow's own messages."""
+"""Checks of a compiled pipeline, read strictly as Kubeflow's own messages."""
 
 import graphlib
 import importlib

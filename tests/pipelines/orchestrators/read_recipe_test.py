@@ -26,7 +26,7 @@ def compiled(recipe, kind="pretrain", orchestrator="vertex"):
 
 
 def values(folder, given, **parameters):
-    """Returns the values that a run is told, which gives its parameters as JSON does, integers as floats."""
+    """Returns the values of a run whose parameters are given as JSON gives them, integers as floats."""
     inputs, asked = given
     file = folder / "output.json"
     outputs = {"outputFile": str(file), "parameters": {name: {} for name in asked}}

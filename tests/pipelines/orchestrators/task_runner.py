@@ -37,8 +37,8 @@ _CONDITIONS = {
 class TaskRunner:
     """Runs the tasks of one pipeline.
 
-    `outputs` holds what each task has said: artifacts and parameter values by name, as JSON. `ran` names
-    those whose command has run, and `cache` holds what they said by what they were asked, as that of an
+    `outputs` holds the output of each task: artifacts and parameter values by name, as JSON. `ran` names
+    those whose command has run, and `cache` holds outputs by the tasks' inputs, as that of an
     orchestrator does. Resolvers find the artifacts of an `earlier` run.
     """
 
@@ -159,7 +159,7 @@ class TaskRunner:
         output = json.loads(self.bucket.read(file))
         assert set(executor_input["outputs"]["parameters"]) == set(output.get("parameterValues", {})), name
         for key, each in output.get("artifacts", {}).items():
-            # What is said of an artifact lacks its type, which orchestrators know.
+            # A task's output lacks the type of an artifact, which orchestrators know.
             (artifact,) = each["artifacts"]
             made[key]["artifacts"][0].update(artifact)
         return {"artifacts": made, "parameterValues": output.get("parameterValues", {})}

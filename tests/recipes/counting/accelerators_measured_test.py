@@ -1,4 +1,4 @@
-"""What `training_flops_per_step` counts, next to the products in the graph of a training step."""
+"""`training_flops_per_step` compared with the products in the graph of a training step."""
 
 import math
 

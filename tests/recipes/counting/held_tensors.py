@@ -1,4 +1,4 @@
-"""What training steps of some cases hold at their peak, measured in a process of its own.
+"""Peak memory of training steps of some cases, measured in a process of its own.
 
     python -m tests.recipes.counting.held_tensors
 

@@ -1,4 +1,4 @@
-"""What `memory_bytes` predicts, next to the tensors that a training step really holds."""
+"""`memory_bytes` compared with the tensors that a training step really holds."""
 
 import pytest
 

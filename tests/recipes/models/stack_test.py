@@ -1,4 +1,4 @@
-"""What a stack of blocks is made of."""
+"""The stack of blocks that each type of model has."""
 
 import pytest
 

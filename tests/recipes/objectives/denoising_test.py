@@ -1,4 +1,4 @@
-"""How long rows become: nothing overflows, and one full document fills its row."""
+"""Lengths of denoised rows: nothing overflows, and one full document fills its row."""
 
 import itertools
 

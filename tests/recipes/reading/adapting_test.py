@@ -142,7 +142,7 @@ def test_elmo_stays_as_it_is_and_its_task_model_learns_at_a_rate_of_its_own(root
     recipe = load(root)
     assert (recipe.task.form.kind, recipe.method.kind) == ("mixed_layers", "head")
     assert recipe.training.optimizer.learning_rate == 1e-3
-    # It has read rows of 20 words, each of which goes on from the one before.
+    # It has read rows of 20 words, each of which continues the one before.
     assert elmo.sequences.length == 20 and recipe.sequences.length == 128
     assert recipe.task.heads_key == "mixed_texts"
     said = load(root, "method.kind=full", "training.optimizer.learning_rate=1e-4", "task.form.cells=8")

@@ -1,4 +1,4 @@
-"""A recipe that goes on from a bundle: what it takes, what may differ, and what is refused."""
+"""A recipe that starts from a bundle: the values that it takes, that may differ, and that are refused."""
 
 import hashlib
 import os

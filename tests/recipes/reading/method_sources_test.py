@@ -1,4 +1,4 @@
-"""What a method starts from: found by name or path, with its digest, and refused before data are read."""
+"""Sources of a method: found by name or path, with their digest, and refused before data are read."""
 
 import json
 

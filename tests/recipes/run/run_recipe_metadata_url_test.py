@@ -18,7 +18,6 @@ URL = "postgresql://me@localhost:5432/runs"
 def test_what_is_no_url_or_has_a_password_is_refused(url, problem):
     with pytest.raises(RecipeError) as error:
         load_recipe("demo", [f"metadata={url}"])
-    # What an option says is told as it was given.
     assert problem in str(error.value)
 
 

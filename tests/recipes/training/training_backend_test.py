@@ -1,4 +1,4 @@
-"""What a recipe that trains on JAX may ask for."""
+"""Settings of recipes that train on JAX, allowed and refused."""
 
 import pytest
 

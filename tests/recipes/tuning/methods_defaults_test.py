@@ -1,4 +1,4 @@
-"""What a recipe that names a method alone gets: the figures of its paper, or of peft where it has none."""
+"""Defaults of each method: the figures of its paper, or of peft where it has none."""
 
 import pytest
 

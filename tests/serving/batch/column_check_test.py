@@ -1,4 +1,4 @@
-"""Columns of `predictions` are told before anything is trained."""
+"""Wrong columns of `predictions` are reported before anything is trained."""
 
 import pytest
 from typer.testing import CliRunner

@@ -19,7 +19,7 @@ from firth.tasks.readers.records import RefusedFileError
 
 
 class _Longer(tf.Module):
-    """Tells which of two texts is longer; of one that is 'broken' nothing can be told."""
+    """Answers which of two texts is longer; fails on the text 'broken'."""
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name=name) for name in ("text", "pair")])
     def longer(self, text, pair):

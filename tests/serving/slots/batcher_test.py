@@ -57,7 +57,7 @@ TEXTS = [*PROMPTS, "the lazy dog", "the"]
 
 @functools.cache
 def expected_of(generator):
-    """What the generator writes after each prompt."""
+    """Returns the generator's answer to each prompt."""
     requests = [GenerationRequest.with_values({**asked, "log_probabilities": True}) for asked in OF_KIND]
     with eagerly():
         return generator.generate(TEXTS, requests)
@@ -79,7 +79,7 @@ def test_slots_of_other_models_write_what_the_generator_writes(name):
 
 
 def check_slots(generator, batcher, count):
-    """Several texts through two slots: each joins when another has ended, and the rest go on."""
+    """Writes several texts in two slots: each joins when another has ended, and the rest continue."""
     steps = {}
     for each in batcher.stream(map(SlotPrompt, TEXTS[:count], ASKED)):
         steps.setdefault(each.number, []).append(each)

@@ -17,7 +17,7 @@ OWN = ("prefill", "step", "tokenize", "text_ids", "detokenize")
 
 
 def test_a_warm_up_leaves_slots_as_they_are(made_once):
-    """A text goes on after it as without it; an empty slot stays empty."""
+    """A text continues after it as without it; an empty slot stays empty."""
     batcher = batcher_of(made_once)
     (expected,) = batcher.write(["the fox"])
     batcher.join("the fox")

@@ -1,4 +1,4 @@
-"""What the types of stored weights keep of a weight."""
+"""Types of stored weights: their parts and precision, and the weights that they are for."""
 
 import numpy as np
 import pytest

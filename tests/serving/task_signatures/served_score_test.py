@@ -143,7 +143,7 @@ def records_of(task):
 
 
 def scored(served, records):
-    """What `served_score` says of records, with rows as TaskRowGen makes them."""
+    """Returns `served_score` of records, with rows as TaskRowGen makes them."""
     task, sequences = served.task, served.recipe.sequences
     kind = TASKS[task.kind](task, sequences, served.tokenizer)
     encoded = [each._replace(source=record.source) for record in records for each in kind.encode([record])]
@@ -370,7 +370,7 @@ def test_a_task_without_a_score_of_single_answers_says_so():
 
 
 def test_a_turn_of_a_dialogue_is_read_as_it_was_learned():
-    """What the model reads before it replies is the row up to the reply."""
+    """The prompt of a reply equals the training row up to that reply."""
     task = Dialogue(reply_tokens=4, template="plain")
     tokenizer = WordPieceTokenizer([*VOCABULARY, *MORE, "user", ":"], chat_template=TEMPLATES["plain"])
     sequences = RECIPE.sequences.model_copy(update={"length": 256})

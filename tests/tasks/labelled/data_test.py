@@ -24,7 +24,7 @@ def reviews(folder, count=40):
 
 
 def read(folder, *rows, task=SENTIMENT, header="text,label", evaluated=("x,bad", "y,good")):
-    """What is read of a csv to train on and one to evaluate on."""
+    """Reads a csv to train on and one to evaluate on."""
     train = write(folder, "train.csv", header, *rows)
     evaluation = write(folder, "eval.csv", "text,label", *evaluated)
     return read_labelled_data(ColumnData(train=train, eval=evaluation), task)

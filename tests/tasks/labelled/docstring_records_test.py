@@ -93,7 +93,7 @@ def lengths_of(record):
 
 
 def told_by_length(records, *, bucket=1):
-    """The share of labels that are right if the commonest of each length, in half of the records, is said."""
+    """Returns the accuracy of the commonest label of each length, as counted in half of the records."""
     keys = [tuple(length // bucket for length in lengths_of(record)) for record in records]
     counts: dict = {}
     for key, record in zip(keys[::2], records[::2]):

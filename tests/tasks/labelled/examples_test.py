@@ -34,7 +34,7 @@ def test_a_record_comes_back(case):
 
 
 def features_of(texts, label) -> dict[str, list]:
-    """What TensorFlow reads."""
+    """Returns the features that TensorFlow reads."""
     data = to_example(LabelledRecord("7", texts, label, "a.csv", 8), "reviews")
     found = tf.train.Example.FromString(data).features.feature
     return {name: list(getattr(each, each.WhichOneof("kind")).value) for name, each in found.items()}

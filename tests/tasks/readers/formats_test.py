@@ -1,4 +1,4 @@
-"""What holds for every format of the table, on files that are written by its description."""
+"""Properties of every format of the table, on files that are written by its description."""
 
 import codecs
 import gzip

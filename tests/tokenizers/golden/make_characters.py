@@ -25,7 +25,7 @@ def code_points() -> list[int]:
 
 
 def normalized(lowercase: bool) -> dict[int, str]:
-    """Returns what the reference makes of each character between two letters."""
+    """Returns the reference's normal form of each character between two letters."""
     normalizer = tokenizers.normalizers.BertNormalizer(lowercase=lowercase)
     return {point: normalizer.normalize_str(f"a{chr(point)}b")[1:-1] for point in code_points()}
 

@@ -4,9 +4,9 @@ r"""Writes chat.json: dialogues as transformers writes them with chat templates,
     build/transformers/bin/pip install torch==2.13.0 transformers==5.23.0
     build/transformers/bin/python tests/tokenizers/golden/make_chat.py
 
-The templates say in Jinja what is published of the formats; what stands in `generation` is what a model
-writes. The file holds the versions, the vocabulary and merges, and of each template and dialogue the text,
-ids and the mask of what is written, and what asks for a reply to all but the last message.
+The templates write the published formats in Jinja; a model writes the part in `generation`. The file holds
+the versions, the vocabulary and merges, and for each template and dialogue the text, ids, the mask of the
+written tokens, and the ids that ask for a reply to all but the last message.
 """
 
 import json

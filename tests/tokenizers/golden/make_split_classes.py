@@ -13,7 +13,7 @@ from tokenizers import pre_tokenizers
 import firth.tokenizers
 
 SURROGATES = range(0xD800, 0xE000)
-# A character of the class, and what it is said to be when it goes on with that one as a single token.
+# A character of each class; another one is of the class if both together are a single token.
 NEIGHBOURS = {"letters": "a", "numbers": "1", "others": "!"}
 
 

@@ -1,4 +1,4 @@
-"""What a call of the compiled steps on JAX is given at once."""
+"""Batches of a call of the compiled steps on JAX."""
 
 import importlib.util
 

@@ -25,7 +25,7 @@ WAYS = {
 
 @functools.cache
 def measured(preset):
-    """What the steps of each way measured, all from the same weights."""
+    """Returns the measures of the steps in each way, all from the same weights."""
     settings = "training.backend=jax", f"training.steps={STEPS}", *SIZES.get(preset, ())
     recipes = [family_recipe(preset, *settings, *overrides) for overrides in WAYS.values()]
     with tempfile.TemporaryDirectory() as artifact:

@@ -1,4 +1,4 @@
-"""A run whose weights are divided goes on on one device, and one device's on divided ones."""
+"""A run with divided weights resumes on one device, and one device's run with divided weights."""
 
 import importlib.util
 import shutil

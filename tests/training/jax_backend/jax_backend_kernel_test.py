@@ -1,4 +1,4 @@
-"""The fused kernel of attention on a machine without a GPU: what asks for it is told what there is."""
+"""The fused kernel of attention is refused on a machine without a GPU, with the devices that JAX has."""
 
 import importlib.util
 import json

@@ -15,7 +15,7 @@ pytestmark = [needs_jax, pytest.mark.repeated]
 STEPS = 24
 JAX = "training.backend=jax"
 DIVIDED = (JAX, "training.strategy=model_parallel", "training.mesh={data: 2, model: 2}")
-# By kind of optimizer a preset, and what it is told.
+# By kind of optimizer, a preset and the setting of bfloat16.
 KINDS = {
     "adamw": ("bert_tiny", "training.optimizer.moments=bfloat16"),
     "lamb": ("bert_tiny", "training.optimizer={kind: lamb, learning_rate: 1e-3, moments: bfloat16}"),

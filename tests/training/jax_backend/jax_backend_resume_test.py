@@ -1,4 +1,4 @@
-"""A run on JAX that is ended goes on to the same result, on JAX, on more devices and on TensorFlow."""
+"""A run on JAX that is ended resumes to the same result, on JAX, on more devices and on TensorFlow."""
 
 import importlib.util
 import shutil

@@ -16,7 +16,7 @@ DEVICES = 4
 
 
 def steps_of(artifact, *recipes):
-    """What the process has measured, for each of some recipes."""
+    """Runs the module in a process of its own; returns the measures of each recipe."""
     command = [sys.executable, "-m", __name__, str(artifact), *(recipe.to_json() for recipe in recipes)]
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={DEVICES}"
     environment = {**os.environ, "KERAS_BACKEND": "jax", "XLA_FLAGS": flags.strip()}

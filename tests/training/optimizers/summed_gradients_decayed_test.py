@@ -13,7 +13,7 @@ from firth.training.optimizers.summed_gradients import is_decayed
 from firth.tuning import METHODS
 from tests.models.table import TRAINED, VOCABULARY, shape_of
 
-# By what they are called in their layers; of a character CNN's kernels, the first two.
+# Names of weights in their layers; of a character CNN's kernels, the first two.
 DECAYED = {"kernel", "table", "kernel_0", "kernel_1", "query_kernel", "relative_kernel", "segments"}
 DECAYED |= {"inner_kernel", "gate_kernel", "outer_kernel"}
 DECAYED |= {"input_kernel", "recurrent_kernel", "projection_kernel"}

@@ -1,4 +1,4 @@
-"""What trials are compared by."""
+"""The score by which trials are compared."""
 
 import json
 import types

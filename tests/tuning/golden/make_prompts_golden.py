@@ -56,7 +56,7 @@ def _p_tuning(task: str, kind: str) -> peft.PromptEncoderConfig:
     )
 
 
-# A T5 whose heads are not as wide as the model's width over them has to be told to peft.
+# peft needs the sizes of a T5 whose heads are not as wide as the model's width over them.
 OWN = {"t5": {"token_dim": 24, "num_attention_heads": 4}}
 # What a network makes is read alike by every base; of several tasks, peft reads them in decoders alone.
 ONLY = {"lstm": ("bert", "t5"), "mlp": ("bert", "t5"), "multitask": ("llama", "gpt2")}

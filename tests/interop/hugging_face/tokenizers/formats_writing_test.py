@@ -1,4 +1,4 @@
-"""Tokenizers that cannot be written, and what stands next to those that are."""
+"""Tokenizers that cannot be written, and the files next to those that are."""
 
 import json
 

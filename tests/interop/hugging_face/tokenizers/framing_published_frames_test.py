@@ -1,4 +1,4 @@
-"""What a published tokenizer puts around texts is compared with what stands there here."""
+"""The special tokens that a published tokenizer puts around texts are compared with ours."""
 
 import json
 

@@ -1,9 +1,9 @@
-"""Ids of SentencePiece next to the `tokenizers` package's and the sentencepiece package's on hostile lines.
+"""Ids of SentencePiece compared with those of the `tokenizers` and sentencepiece packages, on hostile lines.
 
-Two differences are inherent, and each is shown to be what it is. Where two readings are as likely, the
-kernel may take another one than the reference: the scores then have the same sum. And the reference applies a
-model's map of characters to letters with their marks as wholes, of which it drops marks, where SentencePiece
-takes the longest match: on text that the sentencepiece package has mapped, there is no such difference.
+Two differences are inherent. Where two readings are as likely, the kernel may take another one than the
+reference; their scores have the same sum. The reference applies a model's character map to letters with their
+marks as wholes, and drops marks by it, where SentencePiece takes the longest match: on text that the
+sentencepiece package has mapped, ids are the same.
 """
 
 import functools

@@ -67,7 +67,7 @@ ADAPTERS = {
             "CAUSAL_LM", num_virtual_tokens=2, prefix_projection=True, encoder_hidden_size=5
         ),
     ),
-    # A T5 whose heads are not as wide as the model's width over them has to be told to peft.
+    # peft needs the sizes of a T5 whose heads are not as wide as the model's width over them.
     "t5_prefix": (
         "t5",
         peft.PrefixTuningConfig("SEQ_2_SEQ_LM", num_virtual_tokens=2, token_dim=24, num_attention_heads=4),

@@ -55,7 +55,7 @@ DEBERTA_V3 = {
 
 
 def masked_and(name: str) -> Callable:
-    """Returns what runs a model whose loss is that of masked tokens and that of a task on pairs."""
+    """Returns a function that runs a model with two losses: of masked tokens, and of a task on pairs."""
 
     def run(model, inputs: Tensors) -> Tensors:
         both = model(**inputs)

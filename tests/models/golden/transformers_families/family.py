@@ -1,4 +1,4 @@
-"""What every family takes: how it is described, and random texts."""
+"""The type of a family of reference models, and random texts."""
 
 import dataclasses
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Tensors = dict[str, torch.Tensor]
 
 @dataclasses.dataclass(frozen=True)
 class Family:
-    """How to make a model, what it reads, and what of its answers is kept."""
+    """A model's class and settings, its inputs, and a function that runs it and returns arrays to keep."""
 
     model: Callable
     config: type[transformers.PretrainedConfig]
@@ -61,7 +61,7 @@ def last_states(model: transformers.PreTrainedModel, inputs: Tensors) -> Tensors
 
 
 def single(name: str) -> Callable:
-    """Returns what runs a model with one loss."""
+    """Returns a function that runs a model with one loss."""
 
     def run(model, inputs: Tensors) -> Tensors:
         return {**last_states(model, inputs), f"loss/{name}": model(**inputs).loss}

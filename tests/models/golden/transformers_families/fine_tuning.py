@@ -18,7 +18,7 @@ def descend(model: torch.nn.Module) -> None:
 
 
 def fine_tuned(name: str) -> Callable:
-    """Returns what runs a model of a task, and tells its loss before and after a step of plain descent."""
+    """Returns a function that runs a task's model before and after a step of plain gradient descent."""
 
     def run(model, inputs: Tensors) -> Tensors:
         trained = copy.deepcopy(model)

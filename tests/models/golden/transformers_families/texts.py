@@ -34,7 +34,7 @@ def text_inputs(generator: np.random.Generator, pad: int, begin: tuple[int, ...]
 
 
 def writing(start: tuple[int, ...]) -> Callable:
-    """Returns what runs a model that writes texts, and tells also what it writes greedily after a start."""
+    """Returns a function that runs a model that writes texts, and writes greedily after a start."""
 
     def run(model, inputs: Tensors) -> Tensors:
         given = {name: inputs[name] for name in ("input_ids", "attention_mask")}
