@@ -1,9 +1,10 @@
-"""`firth evaluate` with a real lm-evaluation-harness, whose scores are compared with the model's own."""
+"""`firth evaluate`: with lm-evaluation-harness, where it is installed, its scores are those of the model."""
 
 import json
 import os
 import pathlib
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import tensorflow as tf
 from starlette.testclient import TestClient
 
 from firth import pretrain
+from firth.cli import evaluate
 from firth.evaluation import harness
 from firth.serving.server.app import make_app
 from firth.serving.server.models import Models
@@ -170,6 +172,56 @@ def asked(firth, monkeypatch):
         return kept.pop()
 
     return ask
+
+
+# Writes results as the harness does, of a task whose share of right examples is that of the limit.
+STAND_IN = """
+import json, pathlib, sys, urllib.request
+if __name__ != "__main__":
+    # The command has looked whether it is there.
+    sys.exit(0)
+given = dict(zip(sys.argv[1:], sys.argv[2:]))
+options = dict(each.split("=", 1) for each in given["--model_args"].split(","))
+models = json.load(urllib.request.urlopen(options["base_url"].removesuffix("/completions") + "/models"))
+assert options["model"] in [each["id"] for each in models["data"]] and int(options["max_length"]) > 1
+if "--limit" not in given:
+    sys.exit(3)
+right = [1.0] * int(given["--limit"]) + [0.0]
+folder = pathlib.Path(given["--output_path"], "model")
+folder.mkdir()
+scores = {"acc,none": sum(right) / len(right)}
+(folder / "results_2026-11-29.json").write_text(json.dumps({"results": {given["--tasks"]: scores}}))
+rows = [{"doc_id": n, "doc_hash": "a", "filter": "none", "acc": each} for n, each in enumerate(right)]
+(folder / f"samples_{given['--tasks']}_2026-11-29.jsonl").write_text("\\n".join(map(json.dumps, rows)))
+"""
+
+
+def test_scores_of_a_program_that_asks_the_server_become_a_table_and_json(
+    firth, made_once, tmp_path, monkeypatch
+):
+    """The tests below run the harness itself where it is installed."""
+    (tmp_path / "lm_eval.py").write_text(STAND_IN)
+    for name in ("wörter", "other"):
+        (tmp_path / f"{name}.yaml").write_text(f"task: {name}\n")
+    monkeypatch.chdir(tmp_path)
+    model = exported(made_once)
+    scores = [harness.HarnessScore("wörter", "acc", 0.5, {"a/0": 1.0, "a/1": 0.0})]
+    measured = evaluate._scores
+    monkeypatch.setattr(
+        evaluate, "_scores", lambda name, *_: scores if name == "other" else measured(name, *_)
+    )
+    command = ("evaluate", model, "other", "--tasks", ".", "--harness", sys.executable)
+    result = firth(*command, "--task", "wörter", "--limit", "1", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout.splitlines()[-1])
+    assert found["models"] == [model, "other"] and "wörter" in result.stdout
+    (acc,) = found["rows"]
+    assert (acc["task"], acc["metric"], acc["examples"]) == ("wörter", "acc", 2)
+    assert [each["value"] for each in (*acc["values"], acc["difference"])] == [0.5, 0.5, 0.0]
+    result = firth("evaluate", "other", *command[3:])
+    assert result.stdout.splitlines()[-1].split()[:4] == ["wörter", "acc", "2", "0.500"]
+    result = firth(*command, "--task", "worter")
+    assert result.exit_code == 2 and "wörter" in result.output
 
 
 needs_harness = pytest.mark.skipif(
