@@ -50,6 +50,8 @@ assert "tfx" not in sys.modules
 """
 
 
+# `make lint` holds imports to those of `BUILD`, which has no TFX for what the corpus imports.
+@pytest.mark.repeated
 def test_the_package_loads_no_beam_and_reading_and_cleaning_neither_tensorflow_nor_tfx(tmp_path):
     for i in range(4):
         (tmp_path / f"{i}.txt").write_text(f"Call me Ishmael the {i}th. Some years ago I saw {i} ships.")
@@ -60,7 +62,6 @@ def test_the_package_loads_no_beam_and_reading_and_cleaning_neither_tensorflow_n
     assert (tmp_path / "report" / "corpus_report.json").exists()
 
 
-# `make lint` holds imports to those of `BUILD`, which has no TFX for what the corpus imports.
 @pytest.mark.repeated
 def test_no_name_of_the_package_loads_tfx():
     done = run_python(["-c", NAMES])

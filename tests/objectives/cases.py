@@ -125,11 +125,14 @@ CASES = {
 # A graph of each takes half a second. What is special to these, literal examples or other cases have too.
 REPEATED = {
     "masked_lm-hard",
+    "span_masking",
     "span_masking-alone",
     "unilm-paper",
     "permutation-hard",
     "causal-none",
+    "prefix-encoder",
     "spans-decoder",
+    "salient",
     "bart-nothing",
 }
 CORRUPTING = [name for name, case in CASES.items() if case.recover in (recovery.sentinels, recovery.written)]

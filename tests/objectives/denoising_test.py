@@ -71,6 +71,7 @@ def test_rotation_turns_that_share_of_documents():
     assert abs(found[OTHER] - (0.6 + 0.1)) < 4 * np.sqrt(0.21 / COUNT)
 
 
+@pytest.mark.repeated
 def test_deletion_leaves_out_exactly_that_share():
     found = [row[0] for row in shown(Denoising(**OFF, delete_rate=0.3))]
     assert {len(each) for each in found} == {7}
@@ -79,6 +80,7 @@ def test_deletion_leaves_out_exactly_that_share():
     np.testing.assert_allclose(kept, 0.7, atol=4.5 * np.sqrt(0.21 / COUNT))
 
 
+@pytest.mark.repeated
 def test_token_masking_masks_exactly_that_share():
     found = np.array([row[0] for row in shown(Denoising(**OFF, mask_rate=0.2))])
     masked = found == "[MASK]"
@@ -101,6 +103,7 @@ def test_infilling_hides_exactly_that_share_with_a_mask_for_each_span():
     assert abs(hidden[1:].mean() - 0.33) < 0.05
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize("mean", [pytest.param(0.3, marks=pytest.mark.repeated), 3.0])
 def test_span_lengths_are_poisson_distributed(mean):
     """Over a long document, whose last, cut span weighs little; empty ones put a mask between two words."""

@@ -88,6 +88,7 @@ def test_ngrams_of_words_by_albert_s_rule():
     np.testing.assert_allclose(shares, [6 / 11, 3 / 11, 2 / 11], atol=0.05)
 
 
+@pytest.mark.repeated
 def test_random_pieces_cover_all_that_can_be_drawn():
     pieces = 8
     for paper_exact, expected in ((False, set(range(5, 13))), (True, set(range(13)))):

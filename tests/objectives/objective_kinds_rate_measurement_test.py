@@ -131,7 +131,7 @@ def test_an_order_that_is_none_is_noticed():
     assert "orders_shared" in broken(measure("permutation", attention_order=0 * order))
 
 
-@pytest.mark.parametrize("name", ["causal", "prefix", "prefix-encoder"])
+@pytest.mark.parametrize("name", of_each(["causal", "prefix", "prefix-encoder"]))
 def test_labels_that_are_not_what_comes_next_are_noticed(name):
     labels = np.roll(make_many(name).features["label_ids"], 1, axis=1)
     assert broken(measure(name, label_ids=labels)) & {"next_token", "suffix_predicted"}

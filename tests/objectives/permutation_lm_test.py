@@ -7,7 +7,7 @@ import tensorflow as tf
 from firth.objectives import OBJECTIVES
 from firth.recipes.objectives.language_models import PermutationLM
 from firth.recipes.tokenizers.tokenizer import Sequences
-from tests.objectives.cases import make
+from tests.objectives.cases import make, of_each
 from tests.objectives.words import LECTURE, spoken, word_row, word_tokenizer
 
 TOKENIZER = word_tokenizer(LECTURE)
@@ -31,7 +31,7 @@ def test_literal_example():
     ]
 
 
-@pytest.mark.parametrize("name", ["permutation", "permutation-hard"])
+@pytest.mark.parametrize("name", of_each(["permutation", "permutation-hard"]))
 def test_predicted_tokens_come_last_and_special_ones_first(name):
     for one, documents in make(name).each():
         chosen = set(one["masked_positions"][one["masked_weights"] > 0].tolist())

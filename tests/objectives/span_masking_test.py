@@ -6,7 +6,7 @@ import pytest
 from firth.objectives import OBJECTIVES
 from firth.recipes.objectives.masking import SpanMasking
 from firth.recipes.tokenizers.tokenizer import Sequences
-from tests.objectives.cases import make
+from tests.objectives.cases import make, of_each
 from tests.objectives.recovery import restored
 from tests.objectives.rows import empty_row, make_batch, row
 from tests.objectives.words import LECTURE, spoken, word_row, word_tokenizer
@@ -39,7 +39,7 @@ def spans(one):
     return [part for part in np.split(positions, np.flatnonzero(np.diff(positions) > 1) + 1) if len(part)]
 
 
-@pytest.mark.parametrize("name", ["span_masking", "span_masking-hard"])
+@pytest.mark.parametrize("name", of_each(["span_masking", "span_masking-hard"]))
 def test_boundaries_are_shown_and_of_the_same_document(name):
     seen = 0
     for one, _ in make(name).each():
@@ -108,6 +108,7 @@ def mean_when_cut(budget):
     return budget / spans_needed[budget]
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize("words", often([1, 2], [2]))
 def test_mean_length_of_spans_in_words(words):
     made = long_rows(SpanMasking(max_predictions=80), words=words)

@@ -109,6 +109,7 @@ def test_the_paper_s_rows(name):
     )
 
 
+@pytest.mark.repeated
 def test_each_mask_as_often_as_the_recipe_says():
     orders = made_often(UniLM())["attention_order"]
     is_two = (orders > 0).any(axis=1) & (orders[:, 1] == 0)

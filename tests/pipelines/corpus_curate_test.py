@@ -101,6 +101,7 @@ def test_no_text_stands_in_metadata(first):
         assert b"number 7 rose" not in content, path
 
 
+@pytest.mark.repeated
 def test_a_source_that_changed_stops_before_the_cleaning(first, folder, tmp_path):
     schema = first.run_dir / "schema.pbtxt"
     assert first.new_schema == schema and "min_domain_mass: 0.9\n" in schema.read_text()
@@ -139,6 +140,7 @@ def test_a_broken_limit_stops_it_with_the_page_written_and_nothing_cleaned_again
     assert ran(relaxed) == {"CorpusReporter", "CorpusValidator"}
 
 
+@pytest.mark.repeated
 def test_a_changed_file_of_a_step_cleans_again_and_one_that_is_touched_is_not_read(first, folder):
     os.utime(folder / "a.txt", (1, 1))
     os.utime(folder / "words.list", (1, 1))

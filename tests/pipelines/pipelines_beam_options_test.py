@@ -94,6 +94,7 @@ def every_step(folder):
 
 
 # Beam's portable form is the same for each.
+@pytest.mark.repeated
 @pytest.mark.parametrize(
     "runner", ["Dataflow", *(pytest.param(each, marks=pytest.mark.repeated) for each in ("Flink", "Spark"))]
 )
@@ -156,7 +157,7 @@ def environment_of(options):
     [
         ("Dataflow", [f"--sdk_container_image={IMAGE}"], DockerEnvironment, IMAGE),
         ("Flink", PROCESS, ProcessEnvironment, COMMAND),
-        ("Spark", DOCKER, DockerEnvironment, IMAGE),
+        pytest.param("Spark", DOCKER, DockerEnvironment, IMAGE, marks=pytest.mark.repeated),
     ],
 )
 @pytest.mark.usefixtures("no_bucket")

@@ -13,6 +13,8 @@ import tensorflow as tf
 
 import firth
 from firth.cli.runs_on_disk import read_run
+from firth.corpus import SPLITS
+from firth.language_model.rows import corpus_rows
 from firth.models import load_model
 from firth.pipelines import local, results
 from firth.recipes.reading.loading import load_recipe
@@ -21,6 +23,7 @@ from firth.serving import Client
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
 from firth.tokenizers import load_tokenizer
+from tests.corpus.helpers import read_records
 from tests.exported_model import first_signature_alone
 
 STEPS = 12
@@ -117,6 +120,15 @@ def test_raw_text_becomes_a_served_model_without_thresholds_too(first, client):
     assert list(losses(first.run_dir)) == list(range(1, STEPS + 1))
 
 
+def test_the_front_door_packs_the_same_rows(first, tmp_path):
+    made = corpus_rows(tiny(), None, str(tmp_path))
+    assert load_tokenizer(made.tokenizer).digest == load_tokenizer(first.bundle / "tokenizer").digest
+    for split in SPLITS:
+        own = sorted(read_records(f"{tmp_path}/rows/Split-{split}/*"))
+        assert own == sorted(read_records(f"{first.outputs['SequenceGen']['examples']}/Split-{split}/*"))
+
+
+@pytest.mark.repeated
 def test_the_front_door_trains_the_same_weights(first):
     own = firth.pretrain(tiny(), verbose=False)
     for one, other in zip(own.get_weights(), load_model(first.bundle).get_weights(), strict=True):

@@ -95,6 +95,7 @@ def test_the_rank_of_the_masked_word():
     assert filled.rank == 2
 
 
+@pytest.mark.repeated
 def test_the_same_run_gives_the_same_page(full, remembered_plots):
     remembered_plots.clear()
     assert render_report(run_record()) == full

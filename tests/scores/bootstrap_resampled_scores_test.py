@@ -6,6 +6,7 @@ from firth.scores.bootstrap import Resampling
 from firth.scores.replies import ReplyPieces
 from firth.scores.score_table import NUMBERS, REPLIES, SCORED_ANSWERS, TAGS, TEXTS, VECTORS
 from firth.scores.vectors import TextVectors
+from tests.repeating import often
 
 # What is resampled of these scores is whether the nearest text was found among all texts.
 AMONG_ALL = {"retrieval_accuracy"}
@@ -57,7 +58,7 @@ def test_a_resample_has_the_value_of_the_published_implementation(name):
             assert value_of(places) == pytest.approx(wanted, abs=1e-11)
 
 
-@pytest.mark.parametrize("name", OF_PLACES)
+@pytest.mark.parametrize("name", often(OF_PLACES, ("f1", "bleu", "matthews", "squad_f1")))
 def test_intervals_are_those_of_the_published_implementation(name):
     score, options = SCORES[name], OPTIONS.get(name, {})
     references, predictions = pairs(name, 30, 1)

@@ -126,6 +126,7 @@ def test_every_character_is_split_as_the_reference_splits_it():
         assert bounds == expected, ascii(text)
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("golden/gpt2", twin="test_ids_equal_the_reference_s")
 def test_gpt2_on_hard_strings(gpt2):
     ours, theirs = gpt2
@@ -136,6 +137,7 @@ def test_gpt2_on_hard_strings(gpt2):
 LINES = ("tinyshakespeare/input.txt", "golden/sentencepiece/botchan.txt")
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("golden/gpt2", *LINES, twin="test_ids_equal_the_reference_s")
 def test_gpt2_on_ten_thousand_lines(gpt2):
     paths = [shared_data(name) for name in LINES]

@@ -9,6 +9,7 @@ import tensorflow as tf
 from firth.recipes.tokenizers.chat_template import TEMPLATES
 from firth.tokenizers.chat import Chat, drop_oldest
 from firth.tokenizers.dialogue_prompts import dialogue_prompts, turns_of_json
+from tests.repeating import often
 from tests.tokenizers.chat_test import byte_pair, sentence_piece, word_piece
 
 TEXTS = ("hi", " hello\n", "a\x00b \x85", "<|im_end|> [SEP]", "\ufdd2", "\u2028 北京 \U0001f600", "bye!")
@@ -42,7 +43,7 @@ def asked(chat, messages, room=999):
     return dialogue_prompts(chat, tf.ragged.constant(turns, dtype=tf.string), tf.constant(system), room)
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", often(TEMPLATES, ("chatml", "llama_2")))
 def test_a_dialogue_is_read_as_it_is_written(template):
     chat, messages = Chat(byte_pair(template)), list(dialogues())
     found = asked(chat, messages)
@@ -50,7 +51,7 @@ def test_a_dialogue_is_read_as_it_is_written(template):
     assert found.given.numpy().tolist() == found.ids.row_lengths().numpy().tolist()
 
 
-@pytest.mark.parametrize("make", [word_piece, sentence_piece])
+@pytest.mark.parametrize("make", often([word_piece, sentence_piece], [sentence_piece]))
 def test_other_tokenizers_read_the_same(make):
     chat, messages = Chat(make()), list(dialogues())
     assert asked(chat, messages).ids.to_list() == [chat.prompt(each).tolist() for each in messages]

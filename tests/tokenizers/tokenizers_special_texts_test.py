@@ -20,6 +20,7 @@ from firth.tokenizers.graph.byte_pieces import byte_pieces
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES, SpecialPieces
 from firth.tokenizers.graph.vocabulary import sentinel_pieces
 from firth.tokenizers.tokenizer_kinds import TOKENIZERS
+from tests.repeating import often
 
 END = "<|endoftext|>"
 ANGLED = SpecialPieces("<pad>", "<unk>", "<s>", "</s>", "<mask>", others=("<mask>s", "<｜think｜>"))
@@ -62,6 +63,8 @@ MADE = {
     "sentencepiece, bpe": lambda: sentence_pieces("bpe", byte_fallback=True),
     "words": lambda: lambda **more: WordTokenizer(["<S>", "</S>", "<UNK>", "the", "fox", "S"], **more),
 }
+# The first of each kind, and another.
+FEW = [name for name in MADE if "," not in name] + ["bpe, llama3"]
 
 
 def typed(piece):
@@ -76,7 +79,7 @@ def typed(piece):
     ]
 
 
-@pytest.fixture(scope="module", params=MADE)
+@pytest.fixture(scope="module", params=often(MADE, FEW))
 def made(request):
     """A function that makes a tokenizer, texts with its special pieces, and if it is its kind's first."""
     make = MADE[request.param]()

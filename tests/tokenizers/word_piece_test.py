@@ -1,4 +1,5 @@
 import copy
+import itertools
 import pickle
 
 import cloudpickle
@@ -10,6 +11,7 @@ import tensorflow as tf
 from hypothesis import strategies as st
 
 from firth.tokenizers import WordPieceTokenizer
+from tests.repeating import often
 from tests.tokenizers.golden.hard_strings import SPECIALS, STRINGS, VOCABULARY
 from tests.tokenizers.reference import Reference
 
@@ -149,6 +151,7 @@ def test_a_batch_of_one_equals_a_batch_of_many(both, texts):
     assert all(0 <= i < tokenizer.vocabulary_size() for row in rows for i in row)
 
 
+@pytest.mark.repeated
 def test_in_tf_function(small):
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
     def there_and_back(texts):
@@ -216,8 +219,13 @@ def test_any_text_equals_the_reference(both, texts):
         assert ours.tokenize(texts).to_list() == reference(texts)
 
 
-@pytest.mark.parametrize("letter", ["a", "я", "中", "ก", "😀", "\U0002b820"])
-@pytest.mark.parametrize("limit", [8, 9, 100])
+LETTERS, LIMITS = ["a", "я", "中", "ก", "😀", "\U0002b820"], [8, 9, 100]
+
+
+@pytest.mark.parametrize(
+    ("letter", "limit"),
+    often(itertools.product(LETTERS, LIMITS), [*zip(LETTERS, 2 * LIMITS)]),
+)
 def test_the_limit_counts_characters(letter, limit):
     pieces = [*SPECIALS, letter, f"##{letter}"]
     ours, reference = WordPieceTokenizer(pieces, True, limit), Reference(pieces, True, limit)

@@ -4,12 +4,13 @@ import json
 import pathlib
 
 import pytest
+from tensorflow_data_validation.statistics.stats_impl import generate_statistics_in_memory
 from tensorflow_metadata.proto.v0 import anomalies_pb2
-from tfx.components import StatisticsGen
 from tfx.components.util import examples_utils
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, channel_utils, standard_artifacts
 from tfx.utils import io_utils
+from tfx_bsl.coders.example_coder import ExamplesToRecordBatchDecoder
 
 from firth.components import DistributionValidator, RequestExampleGen, TaskSchemaGen
 from firth.components.data.distribution_validator import DistributionError, UnknownFeatureError
@@ -19,13 +20,23 @@ from firth.recipes.tasks.classification import Classification
 from firth.tasks.labelled.examples import to_example
 from firth.tasks.readers.records import LabelledRecord
 from tests.components.components_corpus_test import run
+from tests.corpus.helpers import read_records
 
 TASK = Classification(labels=("no", "yes"))
 
 
 def statistics_of(folder, examples):
-    component = StatisticsGen(examples=channel_utils.as_channel([examples]))
-    return run(component, {"examples": examples}, folder)["statistics"]
+    """Statistics as TFX's StatisticsGen writes them, which makes them in a pipeline."""
+    made = standard_artifacts.ExampleStatistics()
+    made.uri, made.split_names = str(folder), examples.split_names
+    for split in artifact_utils.decode_split_names(examples.split_names):
+        records = read_records(f"{artifact_utils.get_split_uri([examples], split)}/*")
+        batch = ExamplesToRecordBatchDecoder().DecodeBatch(records)
+        data = generate_statistics_in_memory(batch).SerializeToString()
+        path = folder / f"Split-{split}" / "FeatureStats.pb"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(data)
+    return made
 
 
 def statistics(folder, yes, words):

@@ -4,7 +4,7 @@ import json
 import pathlib
 
 import pytest
-from tfx.components import ExampleValidator, StatisticsGen
+from tfx.components import ExampleValidator
 from tfx.components.util import examples_utils
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils, channel_utils, standard_artifacts
@@ -20,6 +20,7 @@ from firth.tasks.readers.records import LabelledRecord
 from firth.tasks.targets import TargetsError
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from tests.components.components_corpus_test import run
+from tests.components.data.distribution_validator_executor_test import statistics_of
 from tests.objectives.rows import SPECIALS
 
 
@@ -42,8 +43,7 @@ def statistics(tmp_path_factory):
     for split, records in (("train", TRAIN), ("eval", EVAL)):
         part = [to_example(each, "films") for each in records]
         write_records(artifact_utils.get_split_uri([examples], split), 0, 1, part)
-    component = StatisticsGen(examples=channel_utils.as_channel([examples]))
-    return run(component, {"examples": examples}, folder / "statistics")["statistics"], examples
+    return statistics_of(folder / "statistics", examples), examples
 
 
 def check(folder, statistics, task, more=None, sequences=None, unknown_targets=1.0):

@@ -50,6 +50,7 @@ def test_only_measuring_drops_nothing_and_counts_what_would_be(tmp_path):
     assert letters["values"][0] == 0 and sum(letters["documents"]) == len(DOCUMENTS)
 
 
+@pytest.mark.repeated
 def test_those_that_reach_a_step_are_counted_on_any_number_of_workers(tmp_path):
     report, rows = measured(tmp_path / "one", "reached")
     assert sum(rows["characters", "mean_word_length"]["documents"]) == len(DOCUMENTS) - 1

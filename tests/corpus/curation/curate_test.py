@@ -55,6 +55,7 @@ def test_the_funnel_by_hand(tmp_path):
     assert len(left) == 21
 
 
+@pytest.mark.repeated
 def test_cleaning_does_not_depend_on_order_or_workers(cleaned, tmp_path, documents):
     folder, first = cleaned
     shuffled = random.Random(5).sample(documents, len(documents))

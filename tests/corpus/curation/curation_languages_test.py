@@ -34,6 +34,7 @@ def originals():
     return [document(text, language) for language, text in LANGUAGES.items()]
 
 
+@pytest.mark.repeated
 def test_texts_without_copies_are_kept_by_all(tmp_path):
     other = "Who was the captain of the ship that went down in the year 1851, and why did he sail?"
     steps = (SENTENCES, SUBSTRINGS, ExactDuplicatesStep(kind="exact_duplicates"), NEAR)

@@ -126,6 +126,7 @@ def test_files_end_at_the_size_that_is_asked_for(tmp_path, corpus):
         assert storage.read_json(tmp_path / name / "outputs.json") == sizes
 
 
+@pytest.mark.repeated
 def test_workers_change_no_byte(tmp_path, corpus):
     patterns, _, counts = corpus
     outputs = [ParquetOutput(kind="parquet", shard_bytes=1), JsonlOutput(kind="jsonl", shard_bytes=1)]

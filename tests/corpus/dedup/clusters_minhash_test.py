@@ -4,9 +4,10 @@ import pytest
 
 from firth.corpus.dedup.clusters import MinHash
 from tests.corpus.duplicates_helpers import random_words, with_changes
+from tests.repeating import often
 
 
-@pytest.mark.parametrize("changes", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("changes", often([1, 2, 3, 4, 6], [1, 4]))
 def test_pairs_of_known_similarity_meet_as_often_as_the_formula_says(changes):
     pairs, runs = 1000, 100
     similarity = (runs - 5 * changes) / (runs + 5 * changes)

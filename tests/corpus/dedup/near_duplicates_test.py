@@ -120,6 +120,7 @@ def test_what_survived_survives_again(tmp_path, cleaned):
     assert not totals.histograms
 
 
+@pytest.mark.repeated
 def test_a_document_read_twice_stays_once(tmp_path):
     twice = [document("The same place, read twice.", "a")] * 2
     for step in (EXACT, NEAR):
@@ -146,6 +147,7 @@ def test_no_near_duplicates_lie_across_train_and_eval(cleaned):
         seen |= buckets
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data(
     "dedup_fixtures/documents_with_fuzzy_duplicates", twin="test_changed_copies_of_two_texts"
 )

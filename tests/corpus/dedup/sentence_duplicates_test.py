@@ -89,6 +89,7 @@ def test_units_joined_are_the_text(text, unit):
     assert "".join(units_of(text, unit)) == text
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data(
     "dedup_fixtures/documents_with_line_duplicates",
     "dedup_fixtures/documents_line_deduplicated",

@@ -109,7 +109,11 @@ def corpus(seed=0):
 
 
 @pytest.mark.parametrize(
-    ("window", "options"), [(10, {"batch": 4, "groups": 3, "by_files": True}), (50, {"batch": 31})]
+    ("window", "options"),
+    [
+        (10, {"batch": 4, "groups": 3, "by_files": True}),
+        pytest.param(50, {"batch": 31}, marks=pytest.mark.repeated),
+    ],
 )
 def test_quotations_of_random_lengths(tmp_path, window, options):
     """The text that is left is that of a search by hand, whatever the batches and groups are."""

@@ -116,6 +116,7 @@ def corpus():
     return [page for i, host in enumerate(hosts) for page in pages(host, 7 - i % 3 // 2, texts[i])]
 
 
+@pytest.mark.repeated
 def test_order_batches_groups_and_workers_change_nothing(tmp_path):
     config = step(
         rule("a-site.org", max_words=30),

@@ -68,6 +68,7 @@ def test_credits_may_stay():
 MENTIONS = {"Great-Expectations": 1, "Moby-Dick": 1, "Paradise-Lost": 5}
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("gutenberg_books", twin="test_notices")
 def test_all_real_books():
     paths = sorted(shared_data("gutenberg_books").glob("*.txt"))

@@ -55,6 +55,7 @@ def test_a_language_is_that_of_the_whole_text_and_not_of_its_beginning():
     assert step.decide(document(german * 200 + PROSE * 2000)) == Drop("other_language")
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("gutenberg_books", twin="test_a_book_with_a_table_of_contents_in_capitals_is_english")
 def test_real_books_are_english_from_their_contents_on():
     step = STEPS["language"](LanguageStep(kind="language"))
@@ -63,6 +64,7 @@ def test_real_books_are_english_from_their_contents_on():
         assert isinstance(step.decide(document(text or path.read_text("utf-8-sig"))), Keep), path
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("c4", twin="test_a_book_with_a_table_of_contents_in_capitals_is_english")
 def test_real_pages_are_english_in_capitals_too():
     with open(shared_data("c4") / "c4_docs.jsonl", encoding="utf-8") as lines:

@@ -97,6 +97,7 @@ def test_the_graph_does_the_same_to_every_character(form, rest):
     assert normalize_in_graph(texts, options) == [normalize_text(text, options) for text in texts]
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("golden/text_normalize", twin="test_the_graph_does_the_same")
 def test_the_graph_does_the_same_to_real_lines():
     lines = shared_data("golden/text_normalize/text_normalization_ag_news_test.csv").read_bytes()

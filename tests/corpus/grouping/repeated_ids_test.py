@@ -99,6 +99,7 @@ def rows() -> dict[str, list[str]]:
     return {"books": [*plain[:6], *near], "web": [*plain[4:], QUIZ, f"{QUIZ} {plain[11]}", *plain[:2]]}
 
 
+@pytest.mark.repeated
 def test_every_kind_of_step_does_to_repeated_ids_what_it_does_to_others(tmp_path):
     steps = corpus_steps(tmp_path)
     assert {step.kind for step in steps} == {k for k, each in STEPS.items() if issubclass(each, CorpusStep)}

@@ -65,6 +65,7 @@ def test_measured_proportions_are_those_asked_for(tmp_path, unit):
     assert len(mixed) == len(documents) - counts["left_out_documents"] + counts["repeated_documents"]
 
 
+@pytest.mark.repeated
 def test_order_batches_bins_and_workers_change_nothing(tmp_path, monkeypatch):
     documents, mixture = corpus()[1250:1950], sized(temperature=2.0, on_exhausted="renormalize")
 

@@ -136,6 +136,7 @@ MIXTURE = WeightedMixture(kind="weights", weights={"books": 1.0, "web": 1.0, "do
 MIXED = {"mixture": MIXTURE, "sources": ["books", "web", "docs"]}
 
 
+@pytest.mark.repeated
 def test_a_mixture_is_in_the_rows_of_train(tmp_path, splits, packed):
     folder, before = packed
     counts = pack_to(tmp_path / "1", splits, make_pipeline_of_two, **MIXED)

@@ -18,6 +18,7 @@ from firth.recipes import (
 from firth.recipes.corpus.normalization import Normalization
 from firth.tokenizers import load_tokenizer
 from tests.corpus.helpers import document, make_pipeline, make_pipeline_of_two
+from tests.repeating import often
 
 NORMALIZATION = Normalization()
 TEXTS = [
@@ -43,7 +44,7 @@ def documents():
     return [document(text, name=str(index)) for index, text in enumerate(TEXTS * 3)]
 
 
-@pytest.fixture(scope="module", params=CONFIGS)
+@pytest.fixture(scope="module", params=often(CONFIGS, ("bpe", "unigram", "wordpiece", "words")))
 def made(request, tmp_path_factory, documents):
     """The configuration, its word counts and the folder of its tokenizer."""
     folder, config = tmp_path_factory.mktemp(request.param), CONFIGS[request.param]

@@ -17,7 +17,7 @@ def test_a_place_that_the_tables_lack():
 def test_random_values_are_judged(scheme):
     draw = random.Random(scheme.module)
     for length in range(5, 21):
-        for _ in range(60):
+        for _ in range(20):
             value = "".join(draw.choices("0123456789", k=length))
             assert scheme.is_valid(value) in (True, False)
 

@@ -12,6 +12,7 @@ from firth.corpus.privacy import phones
 from firth.corpus.privacy.addresses import Ipv4Addresses
 from firth.corpus.privacy.finder import find_runs, search
 from firth.recipes.corpus.privacy import PiiStep
+from tests.repeating import often
 
 PATTERN = re.compile(r"[A-Z+(]{0,3}(?<![A-Z].)\d(?:[ .]?\d){2,9}[a-z]{0,2}(?!\d)")
 TEXTS = st.lists(st.sampled_from([*"12 .A+(ax\n", "345 678", " " * 9, "word "]), max_size=60).map("".join)
@@ -56,7 +57,7 @@ def numbers_like(region, draw):
         yield from ((f"+{code}{national}", None), (f"+{code}{trunk}{national}", None))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", often(range(2), [0]))
 def test_plans_never_say_other_than_phonenumbers(seed):
     draw = random.Random(seed)
     told = [

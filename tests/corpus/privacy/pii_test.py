@@ -190,6 +190,7 @@ def test_signs_that_repeat_are_no_personal_data(unit):
     assert PLACEHOLDERS.find(unit * 10_000) == []
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data(
     "golden/text_normalize", twin="tests/corpus/privacy/pii_table_test.py::test_recall_and_precision"
 )

@@ -19,29 +19,32 @@ DOCUMENTS = [
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    made = []
-    for pipeline in (make_pipeline, make_pipeline_of_two):
-        folder = tmp_path_factory.mktemp("dropped")
-        report = clean(folder, DOCUMENTS, LISTED, pipeline)
-        assert sum(size["documents"] for row in report["funnel"] for size in row["dropped"].values()) == 2
-        made.append(folder / "report")
-    return made
+def folder(tmp_path_factory):
+    return listed(tmp_path_factory.mktemp("dropped"))
 
 
-def test_each_is_found_by_its_id_and_by_its_address(folders):
+def listed(folder, pipeline=make_pipeline):
+    """Returns the folder of a report with the dropped documents."""
+    report = clean(folder, DOCUMENTS, LISTED, pipeline)
+    assert sum(size["documents"] for row in report["funnel"] for size in row["dropped"].values()) == 2
+    return folder / "report"
+
+
+def test_each_is_found_by_its_id_and_by_its_address(folder):
     scrubber = scrubber_for(LISTED)
     short, copies = DOCUMENTS[-2], (DOCUMENTS[3], DOCUMENTS[-1])
     for wanted in (short.id, short.uri):
-        (row,) = find_dropped(str(folders[0]), wanted, scrubber)
+        (row,) = find_dropped(str(folder), wanted, scrubber)
         assert (row.id, row.step, row.reason) == (short.id, "length", "too_few_words")
         assert row.uri == "<EMAIL>.txt"
-    (row,) = [row for each in copies for row in find_dropped(str(folders[0]), each.id, scrubber)]
+    (row,) = [row for each in copies for row in find_dropped(str(folder), each.id, scrubber)]
     assert (row.step, row.reason, row.source) == ("exact_duplicates", "duplicate", "docs")
-    assert find_dropped(str(folders[0]), DOCUMENTS[1].id, scrubber) == []
+    assert find_dropped(str(folder), DOCUMENTS[1].id, scrubber) == []
 
 
-def test_the_files_are_the_same_on_any_number_of_workers(folders):
+@pytest.mark.repeated
+def test_the_files_are_the_same_on_any_number_of_workers(folder, tmp_path):
+    folders = (folder, listed(tmp_path, make_pipeline_of_two))
     found = [[path.read_bytes() for path in sorted((each / "dropped").iterdir())] for each in folders]
     assert found[0] == found[1] and found[0]
 

@@ -4,6 +4,8 @@ import collections
 import pathlib
 from collections.abc import Sequence
 
+import pytest
+
 from firth.corpus import SPLITS, ReadSources, WriteRecords, curate
 from firth.corpus.documents.document import Document
 from firth.recipes.corpus.sources import AnySource
@@ -44,6 +46,7 @@ def check_accounts(folder: pathlib.Path, sources: Sequence[AnySource]) -> dict[s
     }
 
 
+@pytest.mark.repeated
 def test_fuzzed_files(tmp_path):
     # `sources_checklist_test.py` reads all of them.
     sources = [fuzzed(tmp_path, name, seed) for name in FUZZED for seed in range(0, FUZZED_FILES, 16)]

@@ -115,6 +115,7 @@ def test_what_was_read_is_kept_until_a_file_changes(tmp_path, monkeypatch):
     assert len(list((tmp_path / "kept").iterdir())) == 5
 
 
+@pytest.mark.repeated
 def test_how_files_share_an_element_does_not_matter(tmp_path, monkeypatch):
     for i in range(6):
         (tmp_path / f"{i}.txt").write_text(f"Text number {i}. " * (i + 1))

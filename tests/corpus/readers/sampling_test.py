@@ -56,6 +56,7 @@ def sampled(tmp_path_factory, folder):
     return read(out, *(source(folder, name, **sample) for name, sample in sizes.items()))
 
 
+@pytest.mark.repeated
 def test_the_sample_does_not_depend_on_what_else_is_read_nor_on_batches(
     tmp_path, folder, sampled, monkeypatch
 ):

@@ -16,6 +16,7 @@ from firth.recipes.corpus.sources import COMPRESSIONS
 from tests.corpus.fuzzed_files import FUZZED, FUZZED_FILES, fuzzed, mutate
 from tests.corpus.helpers import read_to
 from tests.corpus.source_files import COMPRESS, COMPRESSED_KINDS, FILES, NAMES, TEXTS
+from tests.repeating import often
 
 KINDS = tuple(sorted(FILES))
 
@@ -69,7 +70,7 @@ def test_the_same_documents_whatever_the_compression(tmp_path, kind):
         assert [(each.text, each.uri.partition("#")[2]) for each in packed] == plain
 
 
-@pytest.mark.parametrize("kind", COMPRESSED_KINDS)
+@pytest.mark.parametrize("kind", often(COMPRESSED_KINDS, ("text", "tfrecord", "mediawiki", "wet")))
 def test_the_content_tells_the_compression_and_not_the_name(tmp_path, kind):
     plain = [each.text for each in read(write(tmp_path, kind))]
     (path,) = tmp_path.iterdir()
@@ -130,7 +131,7 @@ def test_documents_above_the_limit_are_rejected(tmp_path, kind):
     assert len(records) == (1 if kind in ("text", "html") else len(TEXTS))
 
 
-@pytest.mark.parametrize("kind", COMPRESSED_KINDS)
+@pytest.mark.parametrize("kind", often(COMPRESSED_KINDS, ("text", "tfrecord", "mediawiki", "warc")))
 def test_what_is_enormous_takes_no_memory(tmp_path, kind):
     source = write(tmp_path, kind, ".zst", max_document_bytes=10_000)
     (path,) = tmp_path.iterdir()

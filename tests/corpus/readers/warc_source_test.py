@@ -200,6 +200,7 @@ def test_wet(tmp_path):
 OF_MANY = {"not_text": 122, "not_successful": 47, "no_text": 2, "undecodable": 1}
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize(
     ("name", "documents", "rejected"),
     [

@@ -26,6 +26,7 @@ def test_wikiextractor(tmp_path, content):
     assert outcomes(source) == WIKI[content]
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("wiki_extract", twin="test_articles_of_several_files")
 def test_real_articles():
     folder = shared_data("wiki_extract")

@@ -56,6 +56,7 @@ def rows_in(folder):
     return [json.loads(line) for line in lines], files
 
 
+@pytest.mark.repeated
 def test_two_workers_find_the_same_and_files_have_all_domains_whatever_the_report_shows(tmp_path, whole):
     folder, one = whole
     largest = one["domains"]["largest"]

@@ -47,7 +47,9 @@ def sending(files):
 @pytest.mark.parametrize(
     "listed",
     [
-        {"extra_packages.txt": b"tiny_words-1.0-py3-none-any.whl\n"},
+        pytest.param(
+            {"extra_packages.txt": b"tiny_words-1.0-py3-none-any.whl\n"}, marks=pytest.mark.repeated
+        ),
         {"requirements.txt": b"--no-index\ntiny_words==1.0\n"},
     ],
 )

@@ -62,6 +62,7 @@ def rows(request):
     return rows_of(*request.param)
 
 
+@pytest.mark.repeated
 def test_nothing_but_the_words_tells_a_random_segment(rows):
     """Not its length, its sentences, or its ends, of texts that are not those that a forest has seen."""
     sources, first, second, is_other, is_pair, mine, others = pairs_of(next_sentence, rows)

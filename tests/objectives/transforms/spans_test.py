@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth.objectives.transforms.documents import ordinary_table, read_text
+from firth.objectives.transforms.documents import Text, ordinary_table, read_text
 from firth.objectives.transforms.spans import choose_tokens, random_spans, random_tokens
 from tests.objectives.rows import row, tokenizer
 
 SEEDS = 600
 RAW_LENGTH = 26
+EACH = np.stack([np.full(SEEDS, 3), np.arange(SEEDS)], axis=1)
 
 
 def text_of(lengths, specials=()):
@@ -21,19 +22,28 @@ def text_of(lengths, specials=()):
 
 def over_seeds(make, outputs=1):
     """Stacked results of many seeds, as NumPy arrays."""
-    seeds = np.stack([np.full(SEEDS, 3), np.arange(SEEDS)], axis=1)
     signature = (tf.TensorSpec([RAW_LENGTH], tf.bool),) * outputs
     mapped = tf.function(
-        lambda: tf.map_fn(lambda seed: tuple(make(seed)), seeds, fn_output_signature=signature),
+        lambda: tf.map_fn(lambda seed: tuple(make(seed)), EACH, fn_output_signature=signature),
         autograph=False,
     )
     return [each.numpy() for each in mapped()]
 
 
 def spans_over_seeds(text, noise, spans, random_roll=True):
-    noise, spans = tf.constant(noise), tf.constant(spans)
+    # Texts share a graph.
+    given = (Text(*map(tf.convert_to_tensor, text)), tf.constant(noise), tf.constant(spans))
+    return [each.numpy() for each in _spans_of_seeds(*given, random_roll)]
+
+
+@tf.function(autograph=False)
+def _spans_of_seeds(text, noise, spans, random_roll):
     split = lambda seed: tf.random.split(seed, num=2, alg="philox")  # noqa: E731
-    return over_seeds(lambda seed: random_spans(text, noise, spans, random_roll, split(seed)), 2)
+    return tf.map_fn(
+        lambda seed: tuple(random_spans(text, noise, spans, random_roll, split(seed))),
+        tf.constant(EACH),
+        fn_output_signature=(tf.TensorSpec([RAW_LENGTH], tf.bool),) * 2,
+    )
 
 
 def runs(flags):

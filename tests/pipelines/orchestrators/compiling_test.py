@@ -1,11 +1,13 @@
 """Every pipeline compiles for every orchestrator. Nothing runs here; `entry_point_test.py` runs the tasks."""
 
 import copy
+import itertools
 import json
 
 import pytest
 
 from firth.recipes import load_recipe
+from tests.repeating import often
 
 pytest.importorskip("kfp.pipeline_spec", reason="kfp-pipeline-spec is not installed")
 
@@ -29,8 +31,13 @@ def bert_mini():
     return compile_pipeline(recipe, settings("pretrain", "vertex"))
 
 
-@pytest.mark.parametrize("orchestrator", ORCHESTRATORS)
-@pytest.mark.parametrize("kind", PIPELINES)
+@pytest.mark.parametrize(
+    ("kind", "orchestrator"),
+    often(
+        itertools.product(PIPELINES, ORCHESTRATORS),
+        [("pretrain", "vertex"), ("finetune", "kubeflow"), ("curate", "vertex")],
+    ),
+)
 def test_inputs_are_resolved_in_order_and_types_have_schemas(kind, orchestrator, tmp_path):
     document = compile_pipeline(recipe_for(kind, tmp_path), settings(kind, orchestrator))
     spec, deployment = read_document(document)
@@ -60,8 +67,10 @@ CHOICES = {
 }
 
 
-@pytest.mark.parametrize("orchestrator", ORCHESTRATORS)
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(
+    ("choice", "orchestrator"),
+    often(itertools.product(CHOICES, ORCHESTRATORS), [*zip(CHOICES, itertools.cycle(ORCHESTRATORS))]),
+)
 def test_parts_that_a_recipe_may_ask_for_compile_too(choice, orchestrator, tmp_path):
     kind, overrides, tasks = CHOICES[choice]
     recipe = recipe_for(kind, tmp_path, *overrides)
@@ -163,20 +172,20 @@ def _of_no_parameter(spec):
     del spec["root"]["inputDefinitions"]["parameters"]["steps"]
 
 
-@pytest.mark.parametrize(
-    ("break_it", "problem"),
-    [
-        (_without_a_value, "Curator: cleaning has no value"),
-        (_without_an_artifact, "Curator: documents has no artifact"),
-        (_of_no_output, "Curator: documents: CorpusExampleGen has no output texts"),
-        (_of_another_type, "Curator: cleaning: RecipeReader gives another type"),
-        (_without_waiting, "Curator: cleaning: it does not wait for RecipeReader"),
-        (_in_a_circle, "cycle: "),
-        (_of_no_class, "TokenizerGen: no class is found for firth.Tokeniser"),
-        (_without_an_executor, "Curator: nothing executes it"),
-        (_of_no_parameter, "RecipeReader: steps: the pipeline has no parameter steps"),
-    ],
-)
+PROBLEMS = {
+    _without_a_value: "Curator: cleaning has no value",
+    _without_an_artifact: "Curator: documents has no artifact",
+    _of_no_output: "Curator: documents: CorpusExampleGen has no output texts",
+    _of_another_type: "Curator: cleaning: RecipeReader gives another type",
+    _without_waiting: "Curator: cleaning: it does not wait for RecipeReader",
+    _in_a_circle: "cycle: ",
+    _of_no_class: "TokenizerGen: no class is found for firth.Tokeniser",
+    _without_an_executor: "Curator: nothing executes it",
+    _of_no_parameter: "RecipeReader: steps: the pipeline has no parameter steps",
+}
+
+
+@pytest.mark.parametrize(("break_it", "problem"), often(PROBLEMS.items(), [*PROBLEMS.items()][:2]))
 def test_the_checks_themselves_notice(bert_mini, break_it, problem):
     broken = copy.deepcopy(bert_mini)
     break_it(broken["pipelineSpec"])

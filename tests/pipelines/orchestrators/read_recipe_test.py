@@ -43,6 +43,15 @@ def corpus(tmp_path):
     return load_recipe("demo", [of_texts(tmp_path)])
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A recipe of a file that no test changes, and what it is compiled to."""
+    folder = tmp_path_factory.mktemp("shared")
+    (folder / "a.txt").write_text("A word.\n")
+    recipe = load_recipe("demo", [of_texts(folder)])
+    return recipe, compiled(recipe)
+
+
 def of_texts(folder):
     return f"sources=[{{kind: text, paths: ['{folder}/*.txt']}}]"
 
@@ -51,16 +60,17 @@ def training(found):
     return json.loads(json.loads(found["Trainer_custom_config"])["recipe"])["training"]
 
 
-def test_a_run_without_parameters_has_the_compiled_recipe(tmp_path, corpus):
-    found = values(tmp_path, compiled(corpus))
+def test_a_run_without_parameters_has_the_compiled_recipe(tmp_path, shared):
+    corpus, given = shared
+    found = values(tmp_path, given)
     assert json.loads(found["Reporter_recipe"]) == json.loads(corpus.to_json())
     assert found["SequenceGen_special_tokens"] == corpus.objective.special_tokens
 
 
-def test_steps_rate_and_any_key_may_be_said_by_a_run(tmp_path, corpus):
+def test_steps_rate_and_any_key_may_be_said_by_a_run(tmp_path, shared):
     found = values(
         tmp_path,
-        compiled(corpus),
+        shared[1],
         steps=700.0,
         learning_rate=2e-5,
         overrides="training.batch_size=8\n\n evaluation.thresholds=[] \n",
@@ -107,8 +117,8 @@ def test_another_content_of_a_file_that_a_step_reads_cleans_again(tmp_path, corp
     assert {key for key in before if before[key] != after[key]} == {"Curator_files_digest"}
 
 
-def test_other_sources_and_another_recipe(tmp_path, corpus):
-    given = compiled(corpus)
+def test_other_sources_and_another_recipe(tmp_path, shared):
+    given = shared[1]
     (tmp_path / "c.jsonl").write_text('{"text": "A word."}\n')
     sources = json.dumps([{"kind": "jsonl", "paths": [f"{tmp_path}/c.jsonl"]}])
     found = values(tmp_path, given, sources=sources)
@@ -177,22 +187,23 @@ def test_the_labels_of_a_task_are_those_of_its_data_when_it_runs(tmp_path):
         ({"recipe": "bert_minni"}, "did you mean bert_mini?"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path, corpus, parameters, problem):
+def test_what_is_wrong_is_said(tmp_path, shared, parameters, problem):
     with pytest.raises(RecipeError) as error:
-        values(tmp_path, compiled(corpus), **parameters)
+        values(tmp_path, shared[1], **parameters)
     assert problem in str(error.value)
 
 
-def test_a_recipe_of_another_pipeline_is_refused(tmp_path, corpus):
-    given = compiled(corpus)
+def test_a_recipe_of_another_pipeline_is_refused(tmp_path, shared):
+    given = shared[1]
     (tmp_path / "schema.pbtxt").write_text("")
     with pytest.raises(ValueError, match="PinnedSchemaGen_digest, PinnedSchemaGen_schema_file; "):
         values(tmp_path, given, overrides=f"source_schema={tmp_path}/schema.pbtxt")
 
 
-def test_a_warm_start_is_compiled(tmp_path, corpus):
+def test_a_warm_start_is_compiled(tmp_path, shared):
+    corpus, given = shared
     with pytest.raises(ValueError, match=r"warm_start: .*WarmStart-model-blessing-resolver"):
-        values(tmp_path, compiled(corpus), overrides="warm_start=true")
+        values(tmp_path, given, overrides="warm_start=true")
     warm = corpus.model_copy(update={"warm_start": True})
     found = values(tmp_path, compiled(warm), steps=7)
     assert json.loads(json.loads(found["Trainer_custom_config"])["recipe"])["warm_start"] is True

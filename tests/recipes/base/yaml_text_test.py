@@ -14,7 +14,7 @@ VALUES = st.recursive(
 
 
 @given(value=VALUES)
-@settings(derandomize=True, deadline=None)
+@settings(max_examples=40, derandomize=True, deadline=None)
 def test_what_is_written_is_read_back_equal(value):
     assert read_yaml(write_yaml(value), "a.yaml").data == value
 
@@ -43,8 +43,8 @@ BOMB = f"a0: &a0 [x]\n{TENFOLD}"
     (BOMB, "f:1:10: more than 20,000 values, each alias written out"),
     (f"{BOMB}? *a8\n: 1\n", "f:1:10: more than 20,000 values"),
     ("? [a, b]\n: 1\n", "f:1:3: the key a collection is not text"),
-    (f"a: [{'1, ' * 21_000}]", "more than 20,000 values"),
-    ("[" * 5_000, "f:1:52: nested more than 50 deep"),
+    pytest.param(f"a: [{'1, ' * 21_000}]", "more than 20,000 values", marks=pytest.mark.repeated),
+    ("[" * 1_500, "f:1:52: nested more than 50 deep"),
     ("a: " + "{a: " * 5_000, "nested more than 50 deep"),
     ("".join(f"{'  ' * depth}a:\n" for depth in range(500)), "f:51:101: nested more than 50 deep"),
     ("a: &x {b: *x}", "f:1:4: nested more than 50 deep, or an alias that contains itself"),
@@ -61,5 +61,5 @@ def test_a_text_that_costs_too_much_or_cannot_be_read(text, problem):
 
 def test_many_problems_are_told_in_part():
     with pytest.raises(RecipeError) as refused:
-        read_yaml("a: 1\n" * 3_000, "f")
+        read_yaml("a: 1\n" * 300, "f")
     assert len(refused.value.problems) == 50

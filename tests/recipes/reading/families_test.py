@@ -19,6 +19,7 @@ from firth.recipes.reading.families import (
     suggest_preset,
 )
 from firth.recipes.reading.loading import load_with_places
+from tests.repeating import often
 
 PRESETS = pathlib.Path(firth.recipes.__file__).parent / "presets"
 
@@ -84,7 +85,7 @@ def test_suggestions(given, advice):
     assert suggest_preset(given, preset_names()) == advice
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", often(FAMILIES, ("bert", "demo", "llama_3_1", "t5_ablation", "xlnet")))
 def test_a_familys_file_is_read_in_parts_as_a_whole(family):
     """Sizes are found by their lines: all keys of `sizes`, each with the places of the whole file."""
     text = (PRESETS / f"{family}.yaml").read_text(encoding="utf-8")

@@ -12,6 +12,8 @@ from firth.recipes import (
     recipe_to_yaml,
 )
 from firth.recipes.reading.requirements import notices
+from tests.recipes.few_presets import FEW_PRESETS
+from tests.repeating import often
 
 TEXT_SOURCE = "sources:\n  - {kind: text, paths: ['*.txt']}\n"
 
@@ -60,7 +62,7 @@ def test_a_mapping_of_another_kind_replaces_instead_of_merging():
     assert overlay(base, top).data == {"source": {"kind": "jsonl"}}
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", often(preset_names(), FEW_PRESETS))
 def test_presets_survive_being_written_and_read(name, recipe_file):
     recipe = load_recipe(name)
     assert recipe.name == name

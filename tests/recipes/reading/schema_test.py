@@ -13,6 +13,8 @@ from firth.recipes.reading.families import family_of_preset, read_shared, read_s
 from firth.recipes.reading.schema import metric_names, recipe_schema, schema_text
 from tests.docs.snippets import all_snippets
 from tests.recipes.bundles import write_bundle
+from tests.recipes.few_presets import FEW_PRESETS
+from tests.repeating import often
 
 FOLDER = pathlib.Path(firth.recipes.__file__).parent
 
@@ -41,7 +43,7 @@ def errors_of_shared(family):
     return errors_of({"extends": "bert_base", **read_shared(family).data})
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", often(preset_names(), FEW_PRESETS))
 def test_presets_fit_the_schema_as_written_and_resolved(name):
     recipe = load_recipe(name)
     assert set(recipe.objective.metric_names) <= set(metric_names())

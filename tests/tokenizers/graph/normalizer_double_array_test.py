@@ -19,7 +19,7 @@ def look_up(units, key):
     return int(units[position ^ (unit >> 10)]) & ~(1 << 31) if unit & 0x100 else 0
 
 
-@hypothesis.settings(max_examples=15, deadline=None, derandomize=True)
+@hypothesis.settings(max_examples=8, deadline=None, derandomize=True)
 @hypothesis.given(
     mapping=st.dictionaries(POINTS | st.integers(0x20, 0x250), st.integers(1, 2**31 - 1), max_size=300),
     others=st.lists(POINTS, max_size=20),

@@ -52,7 +52,7 @@ def test_ids(both, lowercase):
     assert wrong == []
 
 
-@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("lowercase", [True, pytest.param(False, marks=pytest.mark.repeated)])
 def test_words(both, lowercase):
     """Ids hide after [UNK] what normalisation did to a character; words do not."""
     model = tf.constant(build_normalizer_model(lowercase, split=True))
@@ -66,7 +66,7 @@ def test_words(both, lowercase):
     assert wrong == []
 
 
-@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("lowercase", [True, pytest.param(False, marks=pytest.mark.repeated)])
 def test_counted_words(both, lowercase):
     """The words of texts that hold every character, each between letters."""
     texts = [" ".join(f"a{c}b" for c in part) for part in parts(CHARACTERS)]

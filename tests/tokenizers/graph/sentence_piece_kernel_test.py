@@ -67,6 +67,7 @@ class Exported(tf.Module):
         return self.kernel(text, asked=["[CLS]"]).to_tensor(-1)
 
 
+@pytest.mark.repeated
 def test_the_two_kernels_of_a_saved_graph_keep_apart(tmp_path):
     module, texts = Exported(MODEL), tf.constant(["the\0 [CLS]the ﬁ ", ""])
     tf.saved_model.save(module, str(tmp_path / "saved"))

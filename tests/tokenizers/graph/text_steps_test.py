@@ -13,6 +13,7 @@ import tokenizers.normalizers as theirs
 
 from firth.tokenizers import count_spaced_words, train_sentencepiece
 from firth.tokenizers.graph.text_steps import SPACE, TextSteps
+from tests.repeating import often
 from tests.tokenizers.golden.hard_strings import STRINGS
 
 WHOLE = (*range(0xD800), *range(0xE000, 0x34000), *range(0xE0000, 0xE1000))
@@ -34,7 +35,12 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("step", "normalizer"), PAIRS, ids=[str(step[0]) for step, _ in PAIRS])
+# The forms that are left out here are in the next test.
+@pytest.mark.parametrize(
+    ("step", "normalizer"),
+    often(PAIRS, [pair for pair in PAIRS if pair[0][0] not in ("NFC", "NFKD")]),
+    ids=[str(step[0]) for step, _ in PAIRS],
+)
 def test_steps_equal_the_reference_s(step, normalizer):
     texts = [*CHARACTERS, *STRINGS, "ΑΣ ΣΑΣ İI"]
     found = TextSteps([step], b"")(tf.constant(texts)).numpy().tolist()
@@ -42,7 +48,7 @@ def test_steps_equal_the_reference_s(step, normalizer):
     assert [ascii(text) for text in wrong] == []
 
 
-@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+@pytest.mark.parametrize("form", often(["NFC", "NFD", "NFKC", "NFKD"], ["NFC", "NFKD"]))
 def test_forms_of_characters_next_to_marks(form):
     """A character that is younger than the reference neither moves nor composes; nothing moves past it."""
     between = [

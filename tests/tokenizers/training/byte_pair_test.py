@@ -50,6 +50,7 @@ def test_of_equal_counts_the_greater_pair_of_bytes_wins():
     assert merge_byte_pairs({"Ġx": 3, "ax": 3}, 257, 1)[-1] == "ax"
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("golden/bpe_train", twin="test_it_equals_the_slow_way")
 def test_the_reference_merges_of_a_real_corpus():
     folder = shared_data("golden/bpe_train")

@@ -29,7 +29,7 @@ def test_no_texts_and_long_words():
 
 @hypothesis.settings(max_examples=100, deadline=None, derandomize=True)
 @hypothesis.given(texts=st.lists(st.text(max_size=40), max_size=5))
-@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("lowercase", [True, pytest.param(False, marks=pytest.mark.repeated)])
 def test_words_equal_the_reference(both, lowercase, texts):
     expected: dict[str, int] = {}
     for text in texts:
