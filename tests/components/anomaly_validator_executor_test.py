@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tfx.components import ExampleValidator, SchemaGen, StatisticsGen
+from tfx.components import ExampleValidator, SchemaGen
 from tfx.types import channel_utils
 
 from firth.components import AnomalyValidator, CorpusExampleGen, PinnedSchemaGen
@@ -11,6 +11,7 @@ from firth.corpus import SourceSchemaError
 from firth.pipelines.run_folder import tolerant
 from firth.recipes.corpus.sources import JsonlSource
 from tests.components.components_corpus_test import run
+from tests.components.data.distribution_validator_executor_test import statistics_of
 
 RECORD = {"text": "Call me Ishmael.", "url": "http://a/", "licence": "CC0"}
 
@@ -25,8 +26,7 @@ def inferred(folder, records):
     """Returns statistics and schema of some records."""
     folder.mkdir()
     made = run(CorpusExampleGen(sources=[source(folder, records)]), {}, folder / "examples")
-    statistics_gen = StatisticsGen(examples=channel_utils.as_channel([made["records"]]))
-    statistics = run(statistics_gen, {"examples": made["records"]}, folder / "statistics")["statistics"]
+    statistics = statistics_of(folder / "statistics", made["records"])
     schema_gen = SchemaGen(channel_utils.as_channel([statistics]), infer_feature_shape=False)
     return statistics, run(schema_gen, {"statistics": statistics}, folder / "schema")["schema"]
 

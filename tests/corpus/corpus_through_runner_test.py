@@ -16,7 +16,7 @@ from tests.corpus.duplicates_helpers import random_words
 from tests.corpus.helpers import clean, document, make_pipeline
 from tests.corpus.quality.models import fasttext_step, scikit_learn_step
 
-DOCUMENTS, WORDS = 20, 4_000
+DOCUMENTS, WORDS = 20, 8_000
 # By kind of step, what it must be given. The classifier's sample and weights, which are bounded, are small.
 SMALL = {"max_documents": 4, "max_characters": 200, "buckets": 2**10}
 SETTINGS = {
@@ -85,7 +85,7 @@ def test_cleaning_moves_rows_and_no_text(tmp_path, documents, of_files, moved):
     "is_mixed", [pytest.param(False, marks=pytest.mark.repeated), True], ids=["as_is", "mixed"]
 )
 def test_packing_moves_no_tokens_of_train(tmp_path, documents, moved, is_mixed):
-    short = [each.with_text(each.text[:12_000]) for each in documents]
+    short = [each.with_text(each.text[:20_000]) for each in documents]
     clean(tmp_path, short, Cleaning(steps=(), split=Split(eval_fraction=0.05)))
     config = WordPieceTokenizerConfig(vocabulary_size=300)
     counts = count_corpus_words(make_pipeline, f"{tmp_path}/train/*", config, str(tmp_path))

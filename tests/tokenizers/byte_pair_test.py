@@ -117,7 +117,7 @@ def test_each_byte_and_all_of_them_come_back(trained):
 def test_every_character_is_split_as_the_reference_splits_it():
     """Each between a letter, a digit and a mark; a tenth of all characters, another tenth each day."""
     splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    points = [point for point in range(0x110000) if not 0xD800 <= point < 0xE000][::97]
+    points = [point for point in range(0x110000) if not 0xD800 <= point < 0xE000][::193]
     texts = [f"a{chr(point)}1{chr(point)}!{chr(point)} {chr(point)}" for point in points]
     words = WordSplitter()(tf.constant(texts)).to_list()
     for text, found in zip(texts, words):

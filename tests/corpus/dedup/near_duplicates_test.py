@@ -112,6 +112,7 @@ def cleaned(tmp_path_factory):
     return {split: [Document.from_example(each) for each in part] for split, part in records.items()}
 
 
+@pytest.mark.repeated
 def test_what_survived_survives_again(tmp_path, cleaned):
     left = sorted((each for part in cleaned.values() for each in part), key=lambda each: each.id)
     again, totals = run_steps(tmp_path, left, OF_CHAINS)

@@ -59,7 +59,7 @@ def adapted(tmp_path_factory) -> tuple[Served, str]:
     METHODS[recipe.method.kind](model, recipe.method, 1)
     served = Served(model, load_tokenizer(folder / "base" / "tokenizer"), recipe)
     model.compile(keras.optimizers.Adam(0.03))
-    model.fit(tf.data.Dataset.from_tensors(batch_of(served)).repeat(), steps_per_epoch=300, verbose=0)
+    model.fit(tf.data.Dataset.from_tensors(batch_of(served)).repeat(), steps_per_epoch=120, verbose=0)
     save_model(model, recipe, folder / "base" / "tokenizer", folder / "adapted")
     return served, str(folder / "adapted")
 
@@ -145,6 +145,7 @@ def test_its_bundle_stands_on_its_own(adapted):
     np.testing.assert_array_equal(loaded.model.logits(features)["label"], wanted)
 
 
+@pytest.mark.repeated
 def test_it_is_exported_served_and_evaluated(adapted, exported):
     served, _ = adapted
     recipe = served.recipe
@@ -164,6 +165,7 @@ def test_it_is_exported_served_and_evaluated(adapted, exported):
     ]
 
 
+@pytest.mark.repeated
 def test_it_passes_what_every_served_model_must_pass(adapted, exported):
     with forked_validation():
         report = validate_serving(exported, records(adapted[0]))
