@@ -182,6 +182,7 @@ def test_curator_keeps_the_classifiers_that_it_trains(tmp_path, artifacts):
     assert made["classifiers"].get_float_custom_property("classifier_auc") == auc
 
 
+@pytest.mark.repeated
 def test_curator_fails_where_nothing_is_left(tmp_path, artifacts):
     cleaning = Cleaning(steps=(LengthStep(kind="length", min_words=1000),))
     with pytest.raises(EmptyCorpusError, match=r"length .*60 .*'text'") as caught:
@@ -278,6 +279,7 @@ def run_all(component, inputs, folder):
     return {name: artifact for name, (artifact,) in outputs.items()}
 
 
+@pytest.mark.repeated
 def test_a_curator_continues_with_the_results_that_another_run_has_left(tmp_path, monkeypatch):
     inputs = {
         "documents": [stock_examples(tmp_path / name, table_of(20, name)) for name in ("table", "other")]

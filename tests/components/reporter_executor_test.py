@@ -10,6 +10,7 @@ from firth.components.artifacts import CorpusReport, MeasuredLimits, RunReport, 
 from firth.components.reporter import Executor
 from firth.recipes import load_recipe
 from tests.reports.records import corpus_report, serving_report
+from tests.reports.remembered_plots import plots_drawn_once
 from tests.reports.stub_model import save_stub_model
 
 TYPES = {
@@ -23,6 +24,13 @@ TYPES = {
     "serving_report": ServingReport,
     "pushed_model": standard_artifacts.PushedModel,
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _plots_once():
+    """Draws a plot once for all pages that show it."""
+    with plots_drawn_once({}):
+        yield
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import random
 
+import pytest
 import tensorflow as tf
 from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
@@ -65,6 +66,7 @@ def test_rows_of_another_length_hold_the_same_tokens(tmp_path):
     assert not (tmp_path / "out" / rows_folder(32)).exists()
 
 
+@pytest.mark.repeated
 def test_what_a_document_types_is_no_special_piece_of_a_row(tmp_path):
     typed = "[MASK] sea[SEP]ship [CLS] [PAD] ［MASK］ [mask] <|endoftext|> <extra_id_0> [MASK][MASK]. "
     special = {PIECES.index(piece) for piece in ("[PAD]", "[CLS]", "[SEP]", "[MASK]")}

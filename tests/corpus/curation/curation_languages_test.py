@@ -57,6 +57,7 @@ def test_the_copy_in_another_text_is_cut(tmp_path, step):
     assert left == {language: PREFACE.replace("whales", language) for language in LANGUAGES}
 
 
+@pytest.mark.repeated
 def test_near_copies_and_evaluation_data_are_found(tmp_path):
     copies = [document(f"{text}\n{language} 1", f"{language} copy") for language, text in LANGUAGES.items()]
     kept, totals = run_steps(tmp_path, [*originals(), *copies], NEAR)

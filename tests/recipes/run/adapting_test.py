@@ -59,7 +59,7 @@ def adapted(tmp_path_factory) -> tuple[Served, str]:
     METHODS[recipe.method.kind](model, recipe.method, 1)
     served = Served(model, load_tokenizer(folder / "base" / "tokenizer"), recipe)
     model.compile(keras.optimizers.Adam(0.03))
-    model.fit(tf.data.Dataset.from_tensors(batch_of(served)).repeat(), steps_per_epoch=120, verbose=0)
+    model.fit(tf.data.Dataset.from_tensors(batch_of(served)).repeat(), steps_per_epoch=300, verbose=0)
     save_model(model, recipe, folder / "base" / "tokenizer", folder / "adapted")
     return served, str(folder / "adapted")
 
