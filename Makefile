@@ -43,8 +43,11 @@ test-repeated: env  ## the slow tests, which repeat a check in another setting; 
 
 .PHONY: repeated-seconds
 repeated-seconds: env  ## measures how long each file of repeated tests takes, by which the parts are made
-	@scripts/test.sh $(PYTEST_WORKERS) repeated --durations-json build/repeated.json
-	@$(VENV)/bin/python -m tests.parts build/repeated.json
+	@rm -rf build/repeated
+	@for part in 1 2 3 4 5 6 7 8; do \
+	  scripts/test.sh $(PYTEST_WORKERS) repeated --part $$part/8 --durations-json build/repeated/$$part.json || exit; \
+	done
+	@$(VENV)/bin/python -m tests.parts build/repeated/*.json
 
 .PHONY: test-jax
 test-jax: env-jax  ## layers and models again, on Keras's JAX backend; JAX=few: layers, losses, a model of each backbone

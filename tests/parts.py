@@ -74,11 +74,12 @@ def parts(tests: dict[str, int], measured: dict[str, float], count: int) -> list
     return found
 
 
-def main(durations: str) -> None:
-    """Writes the seconds of each file of a run that kept its durations."""
+def main(*durations: str) -> None:
+    """Writes the seconds of each file of runs that kept their durations."""
     found: collections.Counter[str] = collections.Counter()
-    for name, test in json.loads(pathlib.Path(durations).read_text())["tests"].items():
-        found[name.split("::")[0]] += sum(test.get(phase, 0) for phase in ("setup", "call", "teardown"))
+    for path in durations:
+        for name, test in json.loads(pathlib.Path(path).read_text())["tests"].items():
+            found[name.split("::")[0]] += sum(test.get(phase, 0) for phase in ("setup", "call", "teardown"))
     SECONDS.write_text(
         json.dumps({file: round(each, 1) for file, each in sorted(found.items())}, indent=1) + "\n"
     )
