@@ -6,6 +6,7 @@ import inspect
 import math
 import pathlib
 import re
+import shutil
 
 import keras
 import keras_hub
@@ -63,9 +64,9 @@ AGAIN = re.compile(r"tuned|again|tagger|more|\b(pretrain|export|evaluate|fit)\(|
 
 
 @pytest.fixture
-def known(folder, monkeypatch):
-    """The names that the lines use."""
-    monkeypatch.chdir(folder)
+def known(folder, tmp_path, monkeypatch):
+    """The names that the lines use, in a copy of the folder."""
+    monkeypatch.chdir(shutil.copytree(folder, tmp_path / "page"))
     monkeypatch.delenv("FIRTH_ROOT", raising=False)
     known = {"firth": firth, "keras": keras, "keras_hub": keras_hub, "math": math, "tf": tf}
     known |= {"reviews": REVIEWS, "tagged": TAGGED}
