@@ -83,8 +83,14 @@ CASES = {
         )
     ),
     # Fewer predictions than most rows have room for.
-    "masked_lm-exact": paired(
-        MaskedLM(paper_exact=True, mask_token_rate=0.0, random_token_rate=1.0, max_predictions=4)
+    "masked_lm-exact": alone(
+        MaskedLM(
+            next_sentence=False,
+            paper_exact=True,
+            mask_token_rate=0.0,
+            random_token_rate=1.0,
+            max_predictions=4,
+        )
     ),
     "span_masking": alone(SpanMasking()),
     "span_masking-hard": alone(SpanMasking(mask_rate=0.5, max_predictions=40, max_span=4, boundary_places=3)),

@@ -20,9 +20,9 @@ from tests.exported_model import RECIPE, first_signature_alone, make_served
 
 WORDS = ("the", "word", "sat", "on", "mat", "keeps", "company", "you", "shall", "know", ".")
 OPTIONS = (
-    "--set=training.optimizer.learning_rate=0.01",
+    "--set=training.optimizer.learning_rate=0.02",
     "--set=sequences={length: 32, max_documents: 4}",
-    "--set=epochs=12",
+    "--set=epochs=6",
     "--set=examples_per_step=16",
 )
 
@@ -67,12 +67,12 @@ def first(folder):
 
 def test_the_front_door_trains_the_same_weights(first, folder):
     values = {
-        "training.optimizer.learning_rate": 0.01,
+        "training.optimizer.learning_rate": 0.02,
         "sequences": {"length": 32, "max_documents": 4},
         "examples_per_step": 16,
     }
     base = firth.load(folder / "firth-runs" / "base")
-    own = base.finetune(folder / "texts.csv", epochs=12, overrides=values, verbose=False)
+    own = base.finetune(folder / "texts.csv", epochs=6, overrides=values, verbose=False)
     _, summary = first
     for one, other in zip(own.get_weights(), load_model(summary["bundle"]).get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
