@@ -10,6 +10,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 
 from tests.lookups import (
+    build_automata_here,
     delay_grammars_of_uris,
     remember_arguments_of_layers,
     remember_commands,
@@ -103,6 +104,7 @@ def pytest_collection_finish():
     remember_arguments_of_layers()
     remember_commands()
     remember_yaml()
+    build_automata_here()
 
 
 MEMORY = WorkerMemory()

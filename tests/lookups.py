@@ -66,6 +66,21 @@ def remember_yaml() -> None:
         yaml_text._Loader.get_single_node = remembered
 
 
+def build_automata_here() -> None:
+    """Builds automata of constraints, where they are loaded, in this process: one of its own takes 0.3 s.
+
+    `tests/constraints/token_automaton_test.py` keeps the function that starts a process.
+    """
+    if automaton := sys.modules.get("firth.constraints.automaton"):
+
+        def built(expression: str, most_seconds: float = automaton.MOST_SECONDS) -> automaton.Automaton:
+            return automaton._built(expression)
+
+        for name in ("automaton", "compiling", "llguidance_matcher"):
+            if module := sys.modules.get(f"firth.constraints.{name}"):
+                module.build_automaton = built
+
+
 def remember_distributions() -> None:
     """Lets Google's clients, each of which lists all distributions when it is imported, do so once."""
     importlib.metadata.packages_distributions = functools.cache(importlib.metadata.packages_distributions)

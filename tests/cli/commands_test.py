@@ -47,7 +47,7 @@ def test_the_largest_recipe_is_counted_without_building_it(firth):
 
 @pytest.mark.parametrize(("runs", "key"), [
     ([], "sources"),
-    (["pretraining"], "sources"),
+    pytest.param(["pretraining"], "sources", marks=pytest.mark.repeated),
     (["adapting"], "task"),
 ])  # fmt: skip
 def test_the_schema_is_json(firth, runs, key):

@@ -10,6 +10,7 @@ import typer
 
 from firth.cli.main import app
 from tests.cli.conftest import METRICS
+from tests.fresh_process import run_python
 from tests.recipes.bundles import write_bundle
 
 HEAVY = ("tensorflow", "tfx", "keras", "numpy", "apache_beam", "matplotlib", "firth.recipes")
@@ -62,7 +63,8 @@ def test_predict_loads_no_more_than_tensorflow_needs(tmp_path):
         "heavy |= {'firth.objectives', 'firth.recipes', 'tensorflow_serving'}\n"
         "print(*sorted(heavy & sys.modules.keys()))"
     )
-    process = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
+    # Its libraries in memory are those that TensorFlow needs.
+    process = run_python(["-c", program, str(tmp_path)])
     assert process.stdout.splitlines()[-1] == "tensorflow", process.stderr[-2000:]
 
 
@@ -88,7 +90,7 @@ HIDDEN_OF_RUNS = (
 )
 def test_a_run_loads_no_clients_of_other_stores_and_no_plots_of_keras(modules):
     program = HIDDEN_OF_RUNS.format(modules=modules)
-    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    process = run_python(["-c", program])
     assert process.returncode == 0, process.stderr[-2000:]
     assert process.stdout.splitlines()[-1] == "loaded:"
 

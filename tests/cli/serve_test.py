@@ -24,6 +24,8 @@ runpy.run_module("firth", run_name="__main__", alter_sys=True)
 """
 
 
+# `tests/serving/server/process_tls_test.py` asks a server that runs in a thread.
+@pytest.mark.repeated
 def test_a_server_is_asked_and_ends_with_status_0_after_sigterm(tmp_path):
     save_plain(tmp_path / "tiny" / "7")
     save_plain(tmp_path / "tiny" / "8", "score")

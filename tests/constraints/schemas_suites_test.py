@@ -4,6 +4,7 @@ import json
 import pathlib
 
 import jsonschema
+import pytest
 
 from firth.constraints.automaton import _built, constraint_regex
 from firth.constraints.compiling import compile_constraint
@@ -30,6 +31,8 @@ def test_there_are_two_hundred():
         assert not any(map(checker.is_valid, case.invalid)), case.name
 
 
+# The cases of the suite are followed in this way each time, and these as automata.
+@pytest.mark.repeated
 def test_own_schemas_while_a_text_is_written():
     wrong = []
     for case in CASES:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from firth.constraints import automaton, token_automaton
-from firth.constraints.automaton import build_automaton, constraint_regex
+from firth.constraints.automaton import _built, build_automaton, constraint_regex
 from firth.constraints.compiling import compile_constraint
 from firth.constraints.matcher import ConstraintError, fill_masks
 from firth.constraints.token_automaton import AutomatonConstraint, build_token_automaton
@@ -68,7 +68,7 @@ def check_white_space(text, white_space):
 @pytest.mark.parametrize("white_space", ["compact", "single", 2])
 def test_texts_of_an_automaton_are_valid_and_finish(white_space, monkeypatch):
     constraint = JsonSchema(json_schema=ORDER, white_space=white_space)
-    automaton = build_token_automaton(build_automaton(constraint_regex(constraint)), TOKENS)
+    automaton = build_token_automaton(_built(constraint_regex(constraint)), TOKENS)
     assert automaton.size < 500_000
     # By a trie too, where the sets of tokens are too many, or the tokens to make them of.
     limit = {"compact": "_MOST_BYTES", "single": "_MOST_ALLOWED"}.get(white_space, "_MOST_BYTES")
@@ -105,9 +105,7 @@ def test_texts_of_an_automaton_are_valid_and_finish(white_space, monkeypatch):
 
 
 def test_a_literal_text_and_its_least_number_of_tokens():
-    automaton = build_token_automaton(
-        build_automaton(constraint_regex(TextChoices(choices=("A", "éé")))), TOKENS
-    )
+    automaton = build_token_automaton(_built(constraint_regex(TextChoices(choices=("A", "éé")))), TOKENS)
     assert automaton.least_tokens == 2
     matcher = AutomatonConstraint(automaton).new_matcher(9)
     words = np.zeros(TOKENS.mask_words, np.int32)
@@ -136,6 +134,7 @@ def test_a_literal_text_and_its_least_number_of_tokens():
     ],
 )
 def test_what_no_automaton_or_vocabulary_has_is_refused(expression, texts, named):
+    # In a process of its own, as for users; the other tests build in their own.
     with pytest.raises(ConstraintError, match=named):
         build_token_automaton(
             build_automaton(constraint_regex(Regex(pattern=expression))), TokenBytes(texts, END)
@@ -153,7 +152,7 @@ def test_what_no_automaton_or_vocabulary_has_is_refused(expression, texts, named
     ],
 )
 def test_an_automaton_has_every_text_of_an_expression(expression, texts, others):
-    automaton = build_automaton(expression)
+    automaton = _built(expression)
     assert [each for each in texts if not automaton.accepts(each.encode())] == []
     assert [each for each in others if automaton.accepts(each.encode())] == []
 
@@ -192,10 +191,10 @@ def test_what_no_automaton_has_is_refused_by_its_place(schema, place):
 def test_an_automaton_of_too_many_bytes_is_refused(monkeypatch):
     monkeypatch.setattr(automaton, "MOST_BYTES", 300)
     with pytest.raises(ConstraintError, match=r"has \d+ bytes, more than 300"):
-        automaton._built("[ab]{20}c")
+        _built("[ab]{20}c")
 
 
 @pytest.mark.parametrize("expression", ["^a", "a$", r"a|^b$"])
 def test_an_anchor_is_refused_by_name(expression):
     with pytest.raises(ConstraintError, match="anchors"):
-        build_automaton(expression)
+        _built(expression)

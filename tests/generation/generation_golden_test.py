@@ -22,6 +22,7 @@ from firth.generation.sampling import filtered, keep_min_p, keep_top_k, keep_top
 from firth.models import PretrainingModel
 from tests.generation.cases import eagerly
 from tests.models import references
+from tests.repeating import often
 
 GOLDEN = json.loads((pathlib.Path(__file__).parent / "golden" / "generation.json").read_text())
 NAMES = ("gpt2", "llama", "llama_3_1")
@@ -36,7 +37,7 @@ def model_of(name):
     return made
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", often(NAMES, ["gpt2", "llama"]))
 def test_greedy_texts_of_several_lengths(name):
     """Theirs are written one by one, ours in one batch; half of it has a penalty."""
     given, most = GOLDEN[name], GOLDEN["most"]

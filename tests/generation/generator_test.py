@@ -15,6 +15,7 @@ from firth.recipes.generation.request import GenerationRequest
 from firth.recipes.generation.samplers import AnySampler
 from tests.generation.cases import PROMPTS, WRITING, eagerly, generator_of, request_of
 from tests.generation.plain_reader import PlainReader
+from tests.repeating import often
 
 # Every sampler with each reader: of one stack, of two, and of carried states. Families of one reader
 # differ in their positions and their outputs.
@@ -45,7 +46,18 @@ def test_the_table_has_every_kind():
     assert set(CASES) <= set(WRITING) and {*itertools.chain(*CASES.values())} == set(SAMPLERS)
 
 
-@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name in CASES for kind in CASES[name]])
+# Each sampler, and readers of one stack, of two, and of carried states.
+OFTEN = [
+    ("causal_lm", "greedy"),
+    ("prefix_lm", "sample"),
+    ("span_corruption", "beam"),
+    ("bidirectional_lm", "contrastive"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), often([(name, kind) for name in CASES for kind in CASES[name]], OFTEN)
+)
 def test_a_cache_changes_nothing(name, kind):
     """Prompts of several lengths share a batch, each with a request of its own.
 
@@ -70,6 +82,7 @@ def check_alone(generator, kind, numbers):
         assert alone.ids == together[number].ids and alone.ended == together[number].ended
 
 
+@pytest.mark.repeated
 def test_a_row_alone_gets_the_same_text_in_its_graph():
     check_alone(generator_of("causal_lm"), "greedy", [1])
 

@@ -75,20 +75,18 @@ def test_keras_trains_saves_and_loads_it(fresh, tmp_path):
         def on_epoch_end(self, epoch, logs=None):
             self.epochs.append(sorted(logs))
 
+    before = [np.array(each) for each in fresh.get_weights()]
     with eagerly():
-        fresh.fit(TEXTS, verbose=0)
+        fresh.fit(
+            tf.data.Dataset.from_tensor_slices(TEXTS),
+            epochs=2,
+            batch_size=4,
+            validation_data=TEXTS[:2],
+            callbacks=[Seen()],
+            verbose=0,
+        )
     rate = fresh.recipe.training.optimizer.learning_rate
     assert fresh.optimizer.name == "adamw" and float(fresh.optimizer.learning_rate) == pytest.approx(rate)
-    fresh.compile(keras.optimizers.SGD(0.1), run_eagerly=True)
-    before = [np.array(each) for each in fresh.get_weights()]
-    fresh.fit(
-        tf.data.Dataset.from_tensor_slices(TEXTS),
-        epochs=2,
-        batch_size=4,
-        validation_data=TEXTS[:2],
-        callbacks=[Seen()],
-        verbose=0,
-    )
     assert len(Seen.epochs) == 2 and {"loss", "mlm_loss", "val_loss"} <= {*Seen.epochs[-1]}
     assert any((one != other).any() for one, other in zip(before, fresh.get_weights()))
     fresh.save(tmp_path / "kept.keras")
@@ -118,7 +116,7 @@ def test_an_own_training_step_and_features_alone(fresh):
             return {"loss": loss}
 
     own = Own(fresh.recipe, fresh.tokenizer, fresh.network)
-    own.compile("sgd", run_eagerly=True)
+    own.compile(keras.optimizers.SGD(0.1), run_eagerly=True)
     assert own.fit(TEXTS, batch_size=4, verbose=0).history["loss"][0] > 0
     features = fresh.preprocessor(TEXTS)
     assert features["token_ids"].shape == (4, 6)

@@ -49,7 +49,13 @@ def alone(served, name, text) -> dict[str, np.ndarray]:
 
 
 # In the last batch one adapter is not asked.
-@pytest.mark.parametrize("names", [NAMES, [b"norms"] * len(TEXTS)], ids=["both", "one"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(NAMES, id="both"),
+        pytest.param([b"norms"] * len(TEXTS), id="one", marks=pytest.mark.repeated),
+    ],
+)
 def test_each_record_is_answered_by_its_own_adapter_in_the_loader_of_tf_serving(served, loaded, names):
     parts, _ = served
     answers = loaded.run("classify", {"text": TEXTS, "adapter": names})

@@ -25,6 +25,7 @@ from firth.serving.slots.loaded import Loaded
 from firth.serving.warmup import sample_row
 from firth.tokenizers import count_byte_words, count_spaced_words, count_words, load_tokenizer
 from tests.generation.cases import eagerly
+from tests.repeating import often
 
 SENTINELS = 20
 # Room for 256 bytes.
@@ -51,8 +52,8 @@ MORE = {
         "model.initializer_stddev=0.5",
     ]
 }
-# Tracing a graph takes seconds, so that `make test` exports a few signatures of one model. Others that it
-# exports: a masked model in `tests/exported_model.py`, a causal one in `tests/serving/slots/models.py`.
+# Tracing a graph takes seconds, so that `make test` exports none of these. Others that it exports: a masked
+# model in `tests/exported_model.py`, a causal one in `tests/serving/slots/models.py`.
 EXPORTED = [("t5_tiny", ("score", "attention"))]
 MORE_EXPORTED = [
     (name, (*PRESETS[name], "evaluate"))
@@ -126,10 +127,8 @@ def rows_of(name):
     return [sample_row(served(name), text.encode() * 2, index) for index, text in enumerate(TEXTS[::2])]
 
 
-@pytest.mark.parametrize(
-    ("name", "signatures"),
-    [*EXPORTED, *(pytest.param(*each, marks=pytest.mark.repeated) for each in MORE_EXPORTED)],
-)
+@pytest.mark.repeated
+@pytest.mark.parametrize(("name", "signatures"), [*EXPORTED, *MORE_EXPORTED])
 def test_an_export_answers_as_its_functions_do(name, signatures, tmp_path, monkeypatch):
     """In the loader of TF Serving; graphs know neither the number of texts nor their length beforehand."""
     made, directory = served(name), str(tmp_path / "model")
@@ -174,15 +173,9 @@ def test_a_model_offers_the_signatures_of_its_kind(name):
     assert tuple(text_signatures(recipe_of(name))) == PRESETS[name]
 
 
-# BART is asked as T5 is, a prefix LM as GPT-2, and ELECTRA as BERT: `make test` asks one of both.
+# BART is asked as T5 is, GPT-2 and a prefix LM as their decoder, and ELECTRA and DeBERTa as BERT.
 asked_alike = pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name, marks=[pytest.mark.repeated] * (name in ("bart_tiny", "prefix_lm_tiny", "electra_tiny"))
-        )
-        for name in PRESETS
-    ],
+    "name", often(PRESETS, ("bert_tiny", "xlnet_tiny", "t5_tiny", "elmo_tiny"))
 )
 
 
@@ -250,7 +243,9 @@ def test_score_is_the_sum_of_the_pieces_log_probabilities():
     np.testing.assert_allclose(first["log_probabilities"][0, 0], answer["log_probabilities"][0, 0], rtol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["prefix_lm_tiny", "t5_tiny", "bart_tiny"])
+@pytest.mark.parametrize(
+    "name", often(["prefix_lm_tiny", "t5_tiny", "bart_tiny"], ["prefix_lm_tiny", "t5_tiny"])
+)
 def test_score_of_a_target_depends_on_the_text_before_it(name):
     one, other = (
         score_target(served(name), tf.constant([text]), tf.constant(["sat on"]))["log_probabilities"].numpy()

@@ -12,16 +12,19 @@ from firth.generation.eager.choice import uniforms
 from firth.generation.eager.generator import EagerGenerator
 from tests.generation.cases import PROMPTS, eagerly, generator_of, request_of
 from tests.generation.eager.texts_on_jax import KINDS, texts_of
+from tests.repeating import often
 
 # One case of each reader: of one stack, of one that sees its prompts whole, of two stacks, and of words.
 CASES = [
     ("causal_lm", "greedy"),
     ("prefix_lm", "sample"),
     ("span_corruption", "greedy"),
-    pytest.param("denoising", "sample", marks=pytest.mark.repeated),
+    ("denoising", "sample"),
     ("bidirectional_lm", "greedy"),
     ("bidirectional_lm", "sample"),
 ]
+# `tests/language_model/model_features_test.py` has two stacks.
+OFTEN = [("causal_lm", "greedy"), ("prefix_lm", "sample"), ("bidirectional_lm", "greedy")]
 
 
 def eager_generator_of(name) -> EagerGenerator:
@@ -29,7 +32,7 @@ def eager_generator_of(name) -> EagerGenerator:
     return EagerGenerator(graph.model, graph.tokenizer, graph.recipe)
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES)
+@pytest.mark.parametrize(("name", "kind"), often(CASES, OFTEN))
 @eagerly()
 def test_it_writes_as_the_graphs_do(name, kind):
     graph = generator_of(name)
@@ -78,6 +81,7 @@ def test_a_full_row_stops_and_streams():
     assert len(pieces := [*stream]) > 1 and "".join(pieces) == stream.result.text == stopped.text
 
 
+@pytest.mark.repeated
 @eagerly()
 def test_requests_of_both_samplers_in_one_call():
     eager = eager_generator_of("causal_lm")

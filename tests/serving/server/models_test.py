@@ -14,7 +14,7 @@ from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
 from firth.serving.slots.batcher import SlotPrompt
-from tests.generation.cases import PROMPTS
+from tests.generation.cases import PROMPTS, eagerly
 from tests.serving.slots.models import copy_of_exported, generator_of_exported
 
 SETTINGS = ServerSettings()
@@ -62,7 +62,8 @@ def test_slots_write_what_the_generator_writes_and_one_model_holds_up_no_other(m
     with models.lease("tiny") as version:
         streams = [version.slots.submit(SlotPrompt(text, {"max_new_tokens": 4})) for text in PROMPTS]
         written = [list(each)[-1] for each in streams]
-    expected = generator_of_exported().generate(PROMPTS, max_new_tokens=4)
+    with eagerly():
+        expected = generator_of_exported().generate(PROMPTS, max_new_tokens=4)
     assert [each.text for each in written] == [each.text for each in expected]
     with pytest.raises(RequestError, match="did you mean tiny"), models.lease("tiney"):
         pass

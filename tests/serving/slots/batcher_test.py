@@ -72,7 +72,8 @@ def test_slots_write_what_the_generator_writes(made_once):
 
 
 # `tests/serving/server/openai/completions_encoder_decoders_test.py` asks slots of an encoder and a decoder.
-@pytest.mark.parametrize("name", ["prefix_lm", pytest.param("denoising", marks=pytest.mark.repeated)])
+@pytest.mark.repeated
+@pytest.mark.parametrize("name", ["prefix_lm", "denoising"])
 def test_slots_of_other_models_write_what_the_generator_writes(name):
     generator = generator_of(name)
     check_slots(generator, batcher_op_by_op(served_by(generator)), 3)
@@ -381,6 +382,7 @@ def test_what_cannot_be_asked_is_refused(made_once, tmp_path):
         ContinuousBatcher(tmp_path / "model")
 
 
+@pytest.mark.repeated
 def test_weights_that_are_read_from_a_bundle_write_the_same(tmp_path):
     served = served_by(generator_of_exported())
     outline = build_outline(served.recipe)

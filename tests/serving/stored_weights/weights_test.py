@@ -19,6 +19,7 @@ from firth.storage.tensor_files import TensorFile
 from firth.tokenizers import save_tokenizer
 from tests.exported_model import RECIPE, make_served
 from tests.generation.cases import eagerly
+from tests.repeating import often
 from tests.serving.signatures_families_test import TEXTS, served
 
 
@@ -81,7 +82,7 @@ READING = {
 }
 
 
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("name", often(READING, ("bert_tiny", "t5_tiny", "elmo_tiny")))
 @eagerly()
 def test_every_kind_of_model_computes_with_streamed_weights(name, tmp_path):
     model = served(name)

@@ -28,7 +28,7 @@ FORM = ELMoForm(layers=1, cells=5)
             "probabilities",
             (TEXTS, PAIRS),
         ),
-        (regress, Regression(form=FORM), "value", (TEXTS,)),
+        pytest.param(regress, Regression(form=FORM), "value", (TEXTS,), marks=pytest.mark.repeated),
     ],
     ids=["classify_pair", "regress"],
 )

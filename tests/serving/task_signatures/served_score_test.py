@@ -43,6 +43,7 @@ from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.chat import Chat
 from tests.exported_model import RECIPE, VOCABULARY
 from tests.generation.cases import eagerly
+from tests.repeating import often
 from tests.tasks.dialogue_test import likely_to_end
 from tests.tasks.text_to_text_test import bytes_tokenizer, with_tokenizer
 from tests.tasks.texts_test import recipe_of
@@ -188,15 +189,14 @@ ALL_TASKS = {
 }
 
 
-# Another case of the same kind reads the same texts with more.
-ALSO = ("classes of two texts", "classes, calibration", "number", "number by an encoder", "spans", "choices")
-# A mixture has one.
-ALSO += ("written number",)
-
-
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, marks=[pytest.mark.repeated] * (case in ALSO)) for case in ALL_TASKS]
+# One of each kind of answer, which reads what the others read and more.
+OFTEN = (
+    *("classes", "number of two, both orders", "tags", "spans or none", "vectors"),
+    *("choices with questions", "label words", "several texts"),
 )
+
+
+@pytest.mark.parametrize("case", often(ALL_TASKS, OFTEN))
 def test_a_score_by_the_signature_is_the_score_by_rows(case):
     task, more = ALL_TASKS[case]
     served = served_of(task, **more)
@@ -277,7 +277,9 @@ def of_bytes(task, **more) -> Served:
     return with_tokenizer(served_of(task, **more).recipe, bytes_tokenizer(chat_template=TEMPLATES["plain"]))
 
 
-@pytest.mark.parametrize("scores", [(), ("schema_valid_constrained",)])
+@pytest.mark.parametrize(
+    "scores", [pytest.param((), marks=pytest.mark.repeated), ("schema_valid_constrained",)]
+)
 def test_replies_that_are_scored_by_a_schema_are_those_that_are_served(scores):
     """Of rows of 128 bytes, which leave some no room for a reply and others a part of their turns."""
     made = load_recipe("gpt_1_tiny", ["model.layers=1", "model.width=16"]).model
@@ -324,12 +326,12 @@ def rewritten(made, others):
 @pytest.mark.parametrize(
     ("others", "said"),
     [
-        ({}, ""),
+        pytest.param({}, "", marks=pytest.mark.repeated),
         # It is valid where it is whole.
-        ({names.RECORD_TEXTS: b'{"a":1}'}, ""),
+        pytest.param({names.RECORD_TEXTS: b'{"a":1}'}, "", marks=pytest.mark.repeated),
         ({names.RECORD_COMPLETE_TEXTS: b'{"a":1}'}, "schema_valid"),
         ({names.RECORD_CONSTRAINED_TEXTS: b'{"a":3}'}, "not valid by it: 3, those to 'r"),
-        ({names.RECORD_CONSTRAINED_TEXTS: b""}, ""),
+        pytest.param({names.RECORD_CONSTRAINED_TEXTS: b""}, "", marks=pytest.mark.repeated),
     ],
 )
 def test_texts_by_a_schema_are_checked_whole_and_those_written_under_it_by_themselves(
