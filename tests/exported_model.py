@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from firth import recipes
 from firth.models import build_pretraining_model
+from firth.serving import Client
 from firth.serving.saved_model import export
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
@@ -101,9 +102,14 @@ def first_signature_alone(evaluates: bool = True, count: int = 1) -> Iterator[No
 
 
 @functools.cache
+def client_of_exported() -> Client:
+    """Returns a client of the exported model, which is loaded once for all tests of a worker."""
+    return Client(exported_model().directory)
+
+
 def loaded_model():
     """The exported model, as TensorFlow 2 loads it."""
-    return tf.saved_model.load(exported_model().directory)
+    return client_of_exported().saved_model
 
 
 def examples_artifact(uri: str, rows: Sequence[bytes] | None = None):

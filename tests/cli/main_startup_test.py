@@ -10,7 +10,6 @@ import typer
 
 from firth.cli.main import app
 from tests.cli.conftest import METRICS
-from tests.fresh_process import run_python
 from tests.recipes.bundles import write_bundle
 
 HEAVY = ("tensorflow", "tfx", "keras", "numpy", "apache_beam", "matplotlib", "firth.recipes")
@@ -63,8 +62,7 @@ def test_predict_loads_no_more_than_tensorflow_needs(tmp_path):
         "heavy |= {'firth.objectives', 'firth.recipes', 'tensorflow_serving'}\n"
         "print(*sorted(heavy & sys.modules.keys()))"
     )
-    # Its libraries in memory are those that TensorFlow needs.
-    process = run_python(["-c", program, str(tmp_path)])
+    process = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
     assert process.stdout.splitlines()[-1] == "tensorflow", process.stderr[-2000:]
 
 
@@ -78,19 +76,14 @@ HIDDEN_OF_RUNS = (
 )
 
 
+# The test before has a command that hides packages from TensorFlow and Keras.
+@pytest.mark.repeated
 @pytest.mark.parametrize(
-    "modules",
-    [
-        "keras",
-        pytest.param(
-            "firth.training.strategies, firth.pipelines.finetune, firth.pipelines.pretrain",
-            marks=pytest.mark.repeated,
-        ),
-    ],
+    "modules", ["keras", "firth.training.strategies, firth.pipelines.finetune, firth.pipelines.pretrain"]
 )
 def test_a_run_loads_no_clients_of_other_stores_and_no_plots_of_keras(modules):
     program = HIDDEN_OF_RUNS.format(modules=modules)
-    process = run_python(["-c", program])
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert process.returncode == 0, process.stderr[-2000:]
     assert process.stdout.splitlines()[-1] == "loaded:"
 

@@ -22,7 +22,7 @@ from firth.tokenizers import BytePairTokenizer
 from firth.tokenizers.graph.byte_pieces import byte_pieces
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
 from firth.tuning import AdapterError, TuningError
-from tests.exported_model import RECIPE, VOCABULARY, exported_model
+from tests.exported_model import RECIPE, VOCABULARY, client_of_exported
 from tests.generation.cases import eagerly
 from tests.interop.hugging_face.checkpoints import checkpoint
 from tests.interop.tensorflow import originals
@@ -41,7 +41,7 @@ def test_the_package_is_light_and_complete():
 
 
 def test_answers_are_those_of_the_exported_model(bert):
-    client = firth.serving.Client(exported_model().directory)
+    client = client_of_exported()
     texts = ["the [MASK] sat", "a [MASK]", "[MASK] of [MASK]"]
     with eagerly():
         asked = bert.fill_mask(texts)

@@ -48,16 +48,18 @@ def export(bases, family, said, folder):
         ({"task": CHOICE}, {"task": {**CHOICE, "question": True}}),
         ("choose", "text, choices", "text, question, choices"),
     ),
-    (
+    pytest.param(
         "gpt",
         ({"task": WRITTEN}, {"task": {**WRITTEN, "pair": True}}),
         ("generate", "text", "text, pair"),
+        marks=pytest.mark.repeated,
     ),
     ("gpt", ({"task": WRITTEN}, mixed("cola", "sst2")), ("generate", "text", r"text, task \(cola or sst2\)")),
-    (
+    pytest.param(
         "gpt",
         (mixed("sst2", "cola"), mixed("cola", "rte")),
         ("generate", r"text, task \(sst2 or cola\)", r"text, task \(cola or rte\)"),
+        marks=pytest.mark.repeated,
     ),
 ], ids=["question", "pair", "task", "tasks"])  # fmt: skip
 def test_adapters_that_are_asked_with_other_inputs_are_named_with_them(bases, tmp_path, family, said, inputs):

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from firth.serving import Client, NoModelError, forget_client, shared_client
-from tests.exported_model import exported_model
+from tests.exported_model import client_of_exported
 from tests.fresh_process import run_python
 from tests.reports.stub_model import save_stub_model
 
 
 @pytest.fixture(scope="module")
 def client():
-    return Client(exported_model().directory)
+    return client_of_exported()
 
 
 def test_candidates_are_listed_by_text_and_mask(client):

@@ -11,11 +11,13 @@ import shutil
 import ssl
 import threading
 import time
+from unittest import mock
 
 import httpx
 import numpy as np
 import pytest
 
+from firth.generation.engines import load_generator
 from firth.serving import Client
 from firth.serving.server import announcements
 from firth.serving.server.announcements import CHALLENGE, server_of
@@ -28,6 +30,13 @@ from tests.serving.server.models_test import save_plain
 from tests.serving.server.process_tls_test import certificate_files
 
 NAME, PROMPT = "tiny", "the fox"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded_once():
+    """Loads the bundle once for all commands that write with it."""
+    with mock.patch("firth.generation.engines.load_generator", functools.cache(load_generator)):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -194,8 +194,9 @@ def test_a_slot_that_waits_goes_on_as_if_nothing_had_happened(made_once):
 def test_a_step_that_fails_half_way_loses_the_texts_of_all_slots(monkeypatch):
     """The next step names it, and a slot that reads its prompt again writes as before."""
     batcher = batcher_op_by_op(served_by(generator_of_exported()))
-    (expected,) = batcher.write(["the fox"])
-    first, second = batcher.join("the fox"), batcher.join("a cat")
+    prompt = SlotPrompt("the fox", {"max_new_tokens": 3})
+    (expected,) = batcher.write([prompt])
+    first, second = batcher.join(prompt), batcher.join("a cat")
     batcher.step()
 
     def failing(*arguments):
@@ -208,7 +209,7 @@ def test_a_step_that_fails_half_way_loses_the_texts_of_all_slots(monkeypatch):
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"active: .*lost"):
         batcher.step()
     batcher.end(first)
-    batcher.join("the fox")
+    batcher.join(prompt)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"active: .*no prompt"):
         batcher.step()
     batcher.end(second)

@@ -173,7 +173,7 @@ WRONG = [
 
 
 # Others of the same kind are refused as these.
-OFTEN = [*WRONG[:5], WRONG[6], *WRONG[8:11], WRONG[14], *WRONG[16:]]
+OFTEN = [*WRONG[:5], WRONG[6], *WRONG[8:12], WRONG[14], *WRONG[16:]]
 
 
 @pytest.mark.parametrize(("fields", "named"), often(WRONG, OFTEN))

@@ -26,7 +26,16 @@ def models_of(made_once) -> Models:
         made_once: The fixture of this name.
     """
     # `../playground/page_test.py` has a server that warms up.
-    return _models(exported_without_warmup(made_once), str(made_once("encoder_cold", _encoder)))
+    return _models(exported_without_warmup(made_once), cold_encoder(made_once))
+
+
+def cold_encoder(made_once) -> str:
+    """Returns the folder of a copy of the exported model without its warm-up requests.
+
+    Args:
+        made_once: The fixture of this name.
+    """
+    return str(made_once("encoder_cold", _encoder))
 
 
 def _encoder(folder: pathlib.Path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from scripts.docs.browser import Browser, browser_path
-from tests.exported_model import exported_model
+from tests.serving.server.openai.served import cold_encoder
 from tests.serving.server.playground.served import MARKUP, address, repeating
 
 pytestmark = pytest.mark.skipif(browser_path() is None, reason="there is no Chromium")
@@ -13,8 +13,8 @@ SHOWN = "document.querySelectorAll('section').length > 0"
 
 
 @pytest.fixture(scope="module")
-def served():
-    with address({"demo": exported_model().directory}) as found:
+def served(made_once):
+    with address({"demo": cold_encoder(made_once)}) as found:
         yield found
 
 

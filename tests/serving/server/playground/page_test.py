@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from firth.serving import Client
-from tests.exported_model import exported_model
+from tests.exported_model import client_of_exported, exported_model
 from tests.serving.server.playground.served import MARKUP, asking, repeating
 
 
@@ -39,7 +38,7 @@ def test_no_text_is_taken_for_markup(client):
 
 def test_description_is_that_of_the_models(client):
     (found,) = client.get("/playground/description.json").json()["models"]
-    described = Client(exported_model().directory).description
+    described = client_of_exported().description
     assert (found["name"], found["version"], found["slots"]) == ("demo", "1", None)
     assert found["signatures"] == described["signatures"]
 
@@ -48,7 +47,7 @@ def test_answers_are_those_of_the_client(client):
     text = "the [MASK] sat on the [MASK]"
     asked = {"model": "demo", "signature": "fill_mask", "texts": [text]}
     (answer,) = client.post("/playground/ask", json=asked).json()["answers"]
-    (masks,) = Client(exported_model().directory).fill_mask([text])
+    (masks,) = client_of_exported().fill_mask([text])
     assert [[each["piece"] for each in mask] for mask in answer["values"]["masks"]] == [
         [each.piece for each in mask] for mask in masks
     ]
