@@ -77,24 +77,24 @@ def likeliest(model, ids: list[int]) -> np.ndarray:
 def test_ids_are_written_without_a_tokenizer():
     model = firth.create("gpt2_tiny", overrides={**GENERATED, "model.initializer_stddev": 0.5})
     prompts = [[5, 6, 7], [9, 30, 2, 8, 41, 3, 77, 5, 6, 12], [8]]
-    written = model.generate_ids(prompts, max_new_tokens=6)
+    written = model.generate_ids(prompts, max_new_tokens=4)
     for prompt, found in zip(prompts, written, strict=True):
         assert likeliest(model, prompt + found)[len(prompt) - 1 : -1].tolist() == found
     # The weights are read at each call.
     table = next(each for each in model.weights if each.shape == (280, 16))
     kept = keras.ops.convert_to_numpy(table)
     table.assign(kept[::-1])
-    assert model.generate_ids(prompts, max_new_tokens=6) != written
+    assert model.generate_ids(prompts, max_new_tokens=4) != written
     table.assign(kept)
     # An end ends a row and no other, and min_new_tokens keeps it off.
     end = written[1][2]
-    ended = model.generate_ids(prompts, end_id=end, max_new_tokens=6)
+    ended = model.generate_ids(prompts, end_id=end, max_new_tokens=4)
     assert ended == [each[: each.index(end) + 1] if end in each else each for each in written]
-    held = model.generate_ids(prompts, end_id=end, max_new_tokens=6, min_new_tokens=6)
-    assert all(end not in each[:5] for each in held)
-    penalised = model.generate_ids(prompts, frequency_penalty=1e4, repetition_penalty=1e4, max_new_tokens=6)
-    assert all(len({*prompt, *each}) == len({*prompt}) + 6 for prompt, each in zip(prompts, penalised))
-    drawn = {"temperature": 2.0, "top_k": 50, "top_p": 0.9, "min_p": 0.01, "seed": 4, "max_new_tokens": 6}
+    held = model.generate_ids(prompts, end_id=end, max_new_tokens=4, min_new_tokens=4)
+    assert all(end not in each[:3] for each in held)
+    penalised = model.generate_ids(prompts, frequency_penalty=1e4, repetition_penalty=1e4, max_new_tokens=4)
+    assert all(len({*prompt, *each}) == len({*prompt}) + 4 for prompt, each in zip(prompts, penalised))
+    drawn = {"temperature": 2.0, "top_k": 50, "top_p": 0.9, "min_p": 0.01, "seed": 4, "max_new_tokens": 4}
     assert model.generate_ids(prompts, **drawn) == model.generate_ids(prompts, **drawn)
     # A row's draws are not those of its batch.
     assert model.generate_ids(prompts[:1], **drawn) == model.generate_ids(prompts, **drawn)[:1]

@@ -29,7 +29,7 @@ ORDER = {
     "properties": {
         "item": {"enum": ["cat", "dög", 'a"b\\']},
         "count": {"type": "integer"},
-        "note": {"type": "string", "maxLength": 20},
+        "note": {"type": "string", "maxLength": 6},
         "born": {"type": "string", "format": "date"},
     },
     "required": ["item", "born"],

@@ -1,5 +1,7 @@
 """The part of the page that shows a head's attention, in a browser."""
 
+import functools
+
 import pytest
 
 from firth.serving import Client
@@ -42,8 +44,13 @@ def served(directory):
         yield found
 
 
+@functools.cache
+def client_of(directory: str) -> Client:
+    return Client(directory)
+
+
 def shares_of(directory: str, head: int) -> list[list[str]]:
-    (found,) = Client(directory).ask("attention", [TEXT], parameters={"layer": 0, "head": head})
+    (found,) = client_of(directory).ask("attention", [TEXT], parameters={"layer": 0, "head": head})
     return [[f"{each:.2f}" for each in row] for row in found["attention"]]
 
 
