@@ -121,7 +121,7 @@ CASES = [
 ]
 
 
-# Each sampler is tried with these schemas or with random ones.
+# Beams are tried with random schemas, and samples where tokens are forced.
 @pytest.mark.parametrize(("goal", "kind", "sampler"), often(CASES, [CASES[0], CASES[4]]))
 def test_completed_texts_are_valid(goal, kind, sampler):
     requests = [
@@ -252,7 +252,7 @@ def random_schemas(count=24):
 )
 @pytest.mark.parametrize(
     ("goal", "kind", "sampler"),
-    often([*CASES, ("causal_lm, table of its own", "without fallback", "sample")], CASES[2:4]),
+    often([*CASES, ("causal_lm, table of its own", "without fallback", "sample")], CASES[2:3]),
 )
 def test_texts_of_random_schemas_are_valid(goal, kind, sampler):
     """Strings of any length may be cut, but none that is completed is invalid."""
