@@ -56,7 +56,11 @@ def run(examples, folder, objective, rows=2000, seed=3):
     ("objective", "rows", "read"),
     [
         # Measured from the first rate to the last.
-        (MaskedLM(mask_rate=0.1, first_mask_rate=0.6, max_predictions=16), 2000, COUNT),
+        (
+            MaskedLM(next_sentence=False, mask_rate=0.1, first_mask_rate=0.6, max_predictions=16),
+            2000,
+            COUNT,
+        ),
         # Only so many rows are read, from every file.
         (Denoising(), 50, 50),
         # `tests/objectives/objective_kinds_rate_measurement_test.py` measures all.

@@ -27,6 +27,7 @@ from firth.tokenizers import (
 )
 from firth.tokenizers.graph.word_bounds import word_starts
 from firth.tokenizers.word import SPECIAL_WORDS
+from tests.repeating import often
 from tests.tokenizers.golden.hard_strings import SPECIALS, STRINGS
 
 TEXTS = [
@@ -170,6 +171,7 @@ def test_padding_is_no_text(tokenizer):
         tokenizer.detokenize([tokenizer.vocabulary_size()])
 
 
+@pytest.mark.parametrize("tokenizer", often(MAKE, ("bpe", "sentencepiece_unigram")), indirect=True)
 def test_a_graph_gives_the_same_also_after_a_seed_is_set(tokenizer):
     """`set_random_seed` drops TensorFlow's operations, and with them what only they hold."""
     graph = tf.function(tokenizer.tokenize, [tf.TensorSpec([None], tf.string)], autograph=False)

@@ -5,14 +5,14 @@ from firth.corpus.documents.split import EVAL, SPLITS, TRAIN, HashRange, hash_ra
 TEXTS = st.sets(st.text(), min_size=2, max_size=20)
 
 
-@settings(deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(TEXTS, st.floats(0.0, 1.0))
 def test_two_texts_or_more_always_fill_both_splits(texts, eval_fraction):
     whole = hash_range(texts)
     assert {split_of(text, eval_fraction, whole) for text in texts} == set(SPLITS)
 
 
-@settings(deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.lists(st.text(), min_size=1, max_size=20), st.integers(1, 7))
 def test_the_range_does_not_depend_on_how_texts_are_batched(texts, size):
     batches = [texts[start : start + size] for start in range(0, len(texts), size)]

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from firth.corpus.packing.rows import pack, pack_in_order
 
 
-@settings(deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.lists(st.integers(1, 20), max_size=60), st.integers(1, 5))
 def test_packing(sizes, most):
     bins = pack(sizes, 20, most)
@@ -15,7 +15,7 @@ def test_packing(sizes, most):
     assert all(sum(sizes[item] for item in members) <= 20 for members in bins)
 
 
-@settings(deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.lists(st.integers(1, 20), max_size=60), st.integers(1, 5), st.integers(1, 4))
 def test_packing_in_order(sizes, most, max_open):
     bins = pack_in_order(sizes, 20, most, max_open)

@@ -89,7 +89,7 @@ def test_calls_grow_with_the_text_alone(name):
     make, bound = KINDS[name]
     step = Pii(PiiStep(kind="pii"))
     # What is read once, such as the plans of countries, is not counted.
-    step.scrub(make(100))
-    for n in (200, 400):
+    step.scrub(make(50))
+    for n in (100, 200):
         text = make(n)
         assert count_calls(step.scrub, text) <= bound * len(text) + 500

@@ -7,7 +7,7 @@ import pytest
 from firth.corpus.readers.read_sources import list_unstated_keys
 from firth.corpus.report.limits import report_warnings
 from firth.recipes.corpus.sources import JsonlSource, ParquetSource, TextSource
-from tests.corpus.helpers import CLEANING, clean, make_pipeline_of_two, read_to
+from tests.corpus.helpers import CLEANING, clean, read_to
 from tests.corpus.source_files import parquet
 
 RECORDS = [{"text": f"Page {n} of some words.", "url": f"http://a/{n}", "terms": "MIT"} for n in range(40)]
@@ -42,7 +42,7 @@ def test_each_key_that_no_record_has_is_named_and_one_that_some_have_is_not(fold
 
 def test_the_corpus_report_warns_of_it(folder):
     documents = read_to(folder, [source(folder, uri_key="URL")])
-    report = clean(folder, documents, CLEANING, make_pipeline_of_two)
+    report = clean(folder, documents, CLEANING)
     warnings = ["source 'web': no record has an address under uri_key: URL"]
     assert report["unstated_keys"] == warnings
     assert report_warnings(report)[-1:] == warnings

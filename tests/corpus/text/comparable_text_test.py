@@ -66,7 +66,7 @@ def test_accents_and_letters_of_other_scripts_count():
     assert comparable_words("की क") == ["की", "क"]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=75, deadline=None, derandomize=True)
 @given(st.text(max_size=40))
 def test_words_are_those_of_each_token_and_stay_as_they_are(text):
     words = comparable_words(text)
@@ -108,7 +108,7 @@ def test_many_marks_on_a_letter_are_sorted_in_proportion(fold, marks, monkeypatc
     assert max(disorder(*given) for given in given_to_python) <= 32 * len(text)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(
     st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]),
     st.text("aéᄀ \u0300\u0315\u0323\u0344\u0345\u0f71\u0f73\u093c\u3099\uff9e", min_size=30, max_size=200),
@@ -136,7 +136,7 @@ def test_texts_of_all_symbols_are_passed_over_a_few_times(monkeypatch):
     assert CountedText.passes <= 100
 
 
-@settings(deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.text())
 def test_comparable_words_have_no_mark_no_space_and_no_capital(text):
     words = comparable_words(text)
@@ -144,7 +144,7 @@ def test_comparable_words_have_no_mark_no_space_and_no_capital(text):
     assert all(word and word == word.lower() and len(word.split()) == 1 for word in words)
 
 
-@settings(deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.text())
 def test_comparable_words_are_those_of_the_text_s_words(text):
     assert [word for each in text.split() for word in comparable_words(each)] == comparable_words(text)

@@ -22,8 +22,8 @@ def over_seeds(function, dtype, seeds=SEEDS):
 @pytest.mark.parametrize(
     "lengths, apart",
     [
-        pytest.param(geometric_lengths(0.2, 10), False, marks=pytest.mark.repeated),
-        (geometric_lengths(0.2, 10), True),
+        (geometric_lengths(0.2, 10), False),
+        pytest.param(geometric_lengths(0.2, 10), True, marks=pytest.mark.repeated),
         (harmonic_lengths(3), True),
         (uniform_lengths(5), False),
         pytest.param([0.8, 0.1, 0.1], True, marks=pytest.mark.repeated),
