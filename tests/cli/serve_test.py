@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from firth.cli import serve
+from tests.fresh_process import run_python
 from tests.models.table import MODELS, TRAINED
 from tests.serving.server.models_test import save_plain
 
@@ -22,6 +23,35 @@ from firth.cli.output import OF_MODELS
 atexit.register(lambda: print("loaded:", *sorted({*OF_MODELS} & sys.modules.keys())))
 runpy.run_module("firth", run_name="__main__", alter_sys=True)
 """
+
+
+# The command, which gets the signal once it is ready.
+ENDED = """
+import os, signal, sys, threading, time
+import httpx
+from firth.cli.main import app
+from firth.serving.server.process import ServerProcess
+
+def end(address):
+    while httpx.get(f"{address}/readyz").status_code != 200:
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+def run(server, run=ServerProcess.run):
+    threading.Thread(target=end, args=(server.address,)).start()
+    run(server)
+
+ServerProcess.run = run
+app(["serve", f"small={sys.argv[1]}", "--port", "0"])
+"""
+
+
+def test_a_server_ends_with_status_0_after_sigterm(tmp_path):
+    save_plain(tmp_path / "tiny" / "7")
+    ended = run_python(["-c", ENDED, str(tmp_path / "tiny")])
+    logged = [json.loads(each) for each in ended.stderr.splitlines() if each.startswith("{")]
+    assert ended.returncode == 0, ended.stderr
+    assert {each["event"] for each in logged} >= {"serving", "version", "request", "draining", "ended"}
 
 
 # `tests/serving/server/process_tls_test.py` asks a server that runs in a thread.

@@ -59,12 +59,12 @@ def plain(best, row):
     ]
 
 
-# Every search by one family, and every family; one of them in a graph. Three are of each kind of reader.
+# Every search by one family, and every family; one of them in a graph. The next test has BART.
 CASES = [("gpt2", number) for number in range(len(FAMILIES["gpt2"]["searches"]))]
 CASES += [("llama", 1), ("t5", 2), ("bart", 4)]
 
 
-@pytest.mark.parametrize(("name", "number"), often(CASES, [("gpt2", 0), ("t5", 2), ("bart", 4)]))
+@pytest.mark.parametrize(("name", "number"), often(CASES, [("gpt2", 0), ("t5", 2)]))
 def test_texts_and_scores_are_those_of_transformers(name, number):
     """Prompts of three lengths in a batch; theirs were searched one by one."""
     golden = FAMILIES[name]["searches"][number]
