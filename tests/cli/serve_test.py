@@ -1,5 +1,6 @@
 """`firth serve` as a process of its own, and what it answers when it cannot start."""
 
+import inspect
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ import httpx
 import pytest
 
 from firth.cli import serve
+from firth.serving.server.settings import ServerSettings
 from tests.fresh_process import run_python
 from tests.models.table import MODELS, TRAINED
 from tests.serving.server.models_test import save_plain
@@ -99,6 +101,14 @@ def test_a_server_is_asked_and_ends_with_status_0_after_sigterm(tmp_path):
     assert process.returncode == 0 and printed.splitlines()[-1] == "loaded:"
     assert {each["event"] for each in logged} >= {"serving", "version", "request", "draining", "ended"}
     assert "secret" not in errors
+
+
+def test_options_default_to_the_settings_of_a_server():
+    options = inspect.signature(serve._serve).parameters
+    settings = {name.removeprefix("max_"): each.default for name, each in ServerSettings.model_fields.items()}
+    # No option sets it.
+    del settings["batch_threads"]
+    assert {name: options[name].default for name in settings} == settings
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,14 @@ def test_equals_a_naive_one(lengths, activation):
         np.testing.assert_allclose(found[path], value, atol=1e-5, err_msg=path)
 
 
+def test_kernels_start_as_in_the_reference_code():
+    """Under tanh, one value in a thousand of this normal distribution is beyond 3.3 stddevs of 1 / 8."""
+    for activation, most in (("relu", 0.05), ("tanh", 0.5)):
+        layer = CharCNN([(4, 50)], 16, ALPHABET, activation, seed=1)
+        layer.build()
+        assert 0.8 * most < np.abs(np.array(layer.kernels[0])).max() <= most, activation
+
+
 def test_words_too_short_for_the_filters():
     with pytest.raises(ValueError, match=r"filters=.*\[5, 4\].*\(1, 2, 4\)"):
         make("relu")(np.zeros((1, 2, 4), "int32"))

@@ -43,7 +43,8 @@ class EagerTexts:
         count: Number of tokens so far, int32 [batch].
         ended: Why a row has ended, int32 [batch]; `RUNNING` if it has not.
         prompt_log_probabilities: Natural logarithm of each prompt token's probability after those before it,
-            float32 [batch, length]; 0 for the first, for padding, and where they were not requested.
+            float32 [batch, length]; 0 for the first, and where they were not requested. Places after a prompt
+            hold any number.
     """
 
     def __init__(self, prompts: PromptArrays, values: Mapping[str, npt.NDArray[Any]], room: int) -> None:
@@ -229,8 +230,7 @@ class EagerWriter:
             end = min(place + _AT_ONCE, length - 1)
             scored = self._scored(states[:, place:end], prompts.ids[:, place + 1 : end + 1])
             found.append(ops.convert_to_numpy(scored))
-        real = np.arange(1, length) < prompts.lengths[:, np.newaxis]
-        return np.where(real, np.concatenate(found, axis=1), 0.0).astype(np.float32)
+        return np.concatenate(found, axis=1)
 
     def _scores(self, states: Tensor, ids: Tensor) -> Tensor:
         logits = ops.cast(self.reader.logits(states), "float32")

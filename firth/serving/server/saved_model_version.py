@@ -123,7 +123,8 @@ class SavedModelVersion(ModelVersion):
             raise RequestError(f"{self.name} has no signature {signature}; {known}", 404, "signature_name")
         needed = set(self.signature_defs[signature].inputs)
         if needed != set(inputs):
-            wrong = sorted(needed ^ set(inputs))[0]
+            # A misspelt one is both unknown and missing.
+            wrong = min(set(inputs) - needed or needed - set(inputs))
             kind = "is missing" if wrong in needed else f"is unknown; {suggest(wrong, needed)}"
             raise RequestError(f"the input {wrong} of {signature} {kind}", 400, wrong)
         sizes = {values.shape[:1] for values in inputs.values()}

@@ -3,7 +3,7 @@
 import pytest
 import typer
 
-from firth.cli.requests.request_options import InputsCommand, given_inputs, inputs_for
+from firth.cli.requests.request_options import InputsCommand, RequestCommand, given_inputs, inputs_for
 
 
 @pytest.fixture
@@ -41,6 +41,19 @@ def test_an_option_without_its_text_is_refused(ask, capsys):
 
 def test_a_text_may_be_called_as_an_argument_of_the_command_is(ask):
     assert ask("one", "--task", "texts")["inputs"] == {"task": ["texts"]}
+
+
+def test_options_of_a_request_name_the_kind_of_their_values():
+    app = typer.Typer(add_completion=False)
+
+    @app.command(cls=RequestCommand)
+    def ask() -> None:
+        """Only its parameters are read."""
+
+    command = typer.main.get_command(app)
+    found = {each.name: each.metavar for each in command.get_params(typer.Context(command))}
+    named = {"sampler": "KIND", "seed": "INTEGER", "top_p": "NUMBER", "stop": "TEXT", "finish": None}
+    assert named.items() <= found.items()
 
 
 def test_texts_are_counted_and_lists_are_taken_apart(capsys):

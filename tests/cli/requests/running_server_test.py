@@ -181,10 +181,12 @@ def test_predictions_are_those_of_the_model(firth, run, server, monkeypatch):
 def restored(run):
     """The run, which is afterwards as it was."""
     summary, model = run / "run.json", run / "serving" / "7" / "saved_model.pb"
-    before, changed = summary.read_text(), model.stat().st_mtime_ns
+    described = model.parent / "assets.extra" / "firth.json"
+    before, changed, description = summary.read_text(), model.stat().st_mtime_ns, described.read_text()
     yield run
     summary.write_text(before)
     os.utime(model, ns=(changed, changed))
+    described.write_text(description)
     shutil.rmtree(run / "serving" / "8", ignore_errors=True)
 
 
@@ -197,6 +199,10 @@ def test_another_model_than_the_server_has_is_loaded(firth, restored, server):
         assert firth(*ask).stderr == "", changed
     (run / "run.json").write_text(json.dumps(summary))
     assert server.address in firth(*ask).stderr
+    # An earlier version of firth has described it.
+    (run / "serving" / "7" / "assets.extra" / "firth.json").write_text("{}")
+    found = firth(*ask)
+    assert found.exit_code == 0 and found.stderr == ""
     # Files that were written anew since the server has read them.
     model = run / "serving" / "7" / "saved_model.pb"
     os.utime(model, ns=(1, 1))

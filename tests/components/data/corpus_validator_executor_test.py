@@ -14,9 +14,9 @@ from firth.recipes.run.validation import CorpusValidation
 from tests.components.components_corpus_test import run
 
 
-def report(folder, **languages):
+def report(folder, undecoded=(), **languages):
     folder.mkdir()
-    found = {"funnel": [], "splits": [], "languages": {"cleaned": languages}}
+    found = {"funnel": [], "splits": [], "languages": {"cleaned": languages}, "undecoded": undecoded}
     (folder / "corpus_report.json").write_text(json.dumps(found))
     artifact = CorpusReport()
     artifact.uri = str(folder)
@@ -63,6 +63,7 @@ def test_what_may_move_or_was_taken_before_passes_with_its_shares(tmp_path, repo
     assert {each["name"] for each in shares(validate(tmp_path, reports, **validation))} == {"de", "en"}
 
 
-def test_the_first_run_has_nothing_to_compare_with(tmp_path, reports):
-    del reports["previous_report"]
-    assert shares(validate(tmp_path, reports)) == []
+def test_the_first_run_has_nothing_to_compare_with_and_its_warnings_are_logged(tmp_path, caplog):
+    made = validate(tmp_path, {"report": report(tmp_path / "now", ["source 'web'"], en=6)})
+    assert shares(made) == [] and caplog.messages == ["source 'web'"]
+    assert json.loads(pathlib.Path(made["measured"].uri, "warnings.json").read_text()) == caplog.messages

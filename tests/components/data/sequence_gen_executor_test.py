@@ -8,12 +8,14 @@ from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
 from firth import features
 from firth.components import SequenceGen
-from firth.components.artifacts import Tokenizer
+from firth.components.artifacts import CorpusReport, Tokenizer
 from firth.components.data.sequence_gen import Executor
+from firth.corpus.decontamination.evidence import FOLDER, list_found_ngrams
 from firth.corpus.io.records import write_records
 from firth.recipes.run.stages import rows_folder
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
+from tests.corpus.decontamination.made_evidence import found_ngrams
 from tests.corpus.helpers import document, random_text, read_records
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "whale", "ship", "sea", "the"]
@@ -24,6 +26,9 @@ def run(directory, stages, typed="", asked=()):
     directory.mkdir(exist_ok=True)
     documents, tokenizer, examples = standard_artifacts.Examples(), Tokenizer(), standard_artifacts.Examples()
     documents.uri, tokenizer.uri, examples.uri = (str(directory / name) for name in ("in", "pieces", "out"))
+    report = CorpusReport()
+    report.uri = str(directory / "report")
+    found_ngrams(["the sea"], ["the sea"]).save(report.uri)
     documents.split_names = artifact_utils.encode_split_names(["train", "eval"])
     for split in ("train", "eval"):
         texts = [document(typed + random_text(generator, 40), f"{split} {index}") for index in range(12)]
@@ -38,7 +43,7 @@ def run(directory, stages, typed="", asked=()):
         raw_length=29,
         stages=stages,
     )
-    inputs = {"documents": [documents], "tokenizer": [tokenizer]}
+    inputs = {"documents": [documents], "tokenizer": [tokenizer], "report": [report]}
     Executor().Do(inputs, {"examples": [examples]}, component.exec_properties)
     return directory / "out"
 
@@ -64,6 +69,8 @@ def test_rows_of_another_length_hold_the_same_tokens(tmp_path):
         "sequence_counts.json",
     ]
     assert not (tmp_path / "out" / rows_folder(32)).exists()
+    # What the corpus holds of evaluation data goes with the rows.
+    assert len(list_found_ngrams(made / FOLDER)) == 1
 
 
 @pytest.mark.repeated

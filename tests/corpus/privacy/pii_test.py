@@ -98,6 +98,7 @@ def test_placeholders_by_hand():
 
 OPTIONS = [
     ({"types": ("email",)}, "a@b.org 9.9.9.9", "<EMAIL> 9.9.9.9"),
+    ({}, "jo (at) roe (dot) org, bo @ roe.org, mail jane at roe dot org", "<EMAIL>, <EMAIL>, mail <EMAIL>"),
     ({}, "10.0.0.7 fd00::7 fe80::1", "10.0.0.7 fd00::7 fe80::1"),
     ({"private_addresses": True}, "10.0.0.7 fd00::7 fe80::1", "<IPV4> <IPV6> <IPV6>"),
     ({"private_addresses": True}, "127.0.0.1 ::1 192.0.2.1", "127.0.0.1 ::1 192.0.2.1"),

@@ -54,6 +54,9 @@ def test_what_is_not_in_the_encoding_costs_its_own_record(tmp_path):
     (tmp_path / "a.jsonl").write_bytes('{"text": "été"}\n'.encode() * 20 + b'{"text": "\xe9"}\n')
     source = source.model_copy(update={"encoding": "auto"})
     assert outcomes(source) == [*["été"] * 20, (21, "invalid_utf8")]
+    # A crash may leave zeros at the end of a file; of UTF-16 every second byte is one.
+    (tmp_path / "a.jsonl").write_bytes(b'{"text": "a"}\n' + b"\0" * 64)
+    assert outcomes(source) == ["a", (2, "malformed_json")]
 
 
 def test_the_report_has_the_guesses_and_names_the_key_where_records_were_lost(tmp_path):

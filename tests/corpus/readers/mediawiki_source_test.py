@@ -33,6 +33,7 @@ MARKUP = {
     "{|\n| {{A\n|}\nTwo.": "Two.",
     "One<math>x. Two.<ref>a</ref> Three.": "Onex. Two. Three.",
     "One<ref>a<math>b</ref> two</math> three.": "One two three.",
+    "One<ref>c</ref><ref>a<math>b</ref> two</math> three.": "One two three.",
     "{{e|One [[a|b]]<ref>{{f|}}</ref>": "{{e|One b",
     # Templates whose text belongs to the sentence.
     "{{lang|fr|[[a|Le chat]]}}, {{lang-de|Katze|x=y}}, {{nobr|{{cvt|5|km|mi}}}}": "Le chat, Katze, 5 km",

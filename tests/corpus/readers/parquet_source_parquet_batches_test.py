@@ -39,6 +39,9 @@ def test_short_texts_are_read_many_at_once(tmp_path):
     path = tmp_path / "a.parquet"
     path.write_bytes(parquet({"text": [f"text {i} " * 50 for i in range(5000)]}))
     assert rows_at_once(path) == MAX_BATCH_ROWS
+    # A group without rows.
+    path.write_bytes(parquet({"text": pa.array([], pa.string())}))
+    assert rows_at_once(path) == MAX_BATCH_ROWS
 
 
 def test_the_peak_of_memory_is_bounded(tmp_path):

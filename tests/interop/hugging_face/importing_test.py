@@ -235,12 +235,13 @@ def test_what_a_dense_layer_cannot_be_is_named(change, message, tmp_path):
 
 
 def test_what_stays_outside_is_noted(tmp_path):
-    path = checkpoint(tmp_path, (), "bart", decoder_start_token_id=2, eos_token_id=[3, 7])
+    path = checkpoint(tmp_path, (), "bart", decoder_start_token_id=2, eos_token_id=[3, 7, 0, -1])
     (tmp_path / "generation_config.json").write_text(json.dumps({"_from_model_config": True, "num_beams": 4}))
     (tmp_path / "tokenizer_config.json").write_text("{}")
     assert import_model(path, tmp_path / "bundle", "tiny").notes == (
         "generation_config.json is not read, and does not go out again: num_beams",
-        "eos_token_id: texts end at '[SEP]' or 'cat' in the published model, here at '[SEP]' alone",
+        "eos_token_id: texts end at '[SEP]' or 'cat' or '[PAD]' or -1 in the published model, "
+        "here at '[SEP]' alone",
         "decoder_start_token_id: the published decoder starts from 2, here it starts from '[SEP]'",
     )
 

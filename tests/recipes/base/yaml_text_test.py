@@ -19,6 +19,10 @@ def test_what_is_written_is_read_back_equal(value):
     assert read_yaml(write_yaml(value), "a.yaml").data == value
 
 
+def test_lines_are_broken_after_100_columns():
+    assert [write_yaml({"a": f"{'b' * letters} c"}).count("\n") for letters in (97, 98)] == [1, 2]
+
+
 @pytest.mark.parametrize("text, value", [
     ("1e-4", 1e-4), ("1E5", 1e5), ("1.5", 1.5), (".5", 0.5), ("5.", 5.0), ("-2e+3", -2000.0),
     ("1_000", 1000), ("-7", -7), ("010", "010"), ("1:30", "1:30"), ("no", "no"), ("on", "on"),

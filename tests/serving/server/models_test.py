@@ -62,6 +62,8 @@ def test_slots_write_what_the_generator_writes_and_one_model_holds_up_no_other(m
     with models.lease("tiny") as version:
         streams = [version.slots.submit(SlotPrompt(text, {"max_new_tokens": 4})) for text in PROMPTS]
         written = [list(each)[-1] for each in streams]
+        with pytest.raises(RequestError, match=r"txt .*text"):
+            version.submit("score", {"txt": np.array([b"a"], object)})
     with eagerly():
         expected = generator_of_exported().generate(PROMPTS, max_new_tokens=4)
     assert [each.text for each in written] == [each.text for each in expected]

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from firth.serving.server.announcements import TOKEN_VARIABLE, server_of
 from firth.serving.server.process import ServerError, ServerProcess
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
@@ -29,7 +30,7 @@ def server(tmp_path_factory):
     thread.join()
 
 
-def test_health_metrics_and_refusals(server):
+def test_health_metrics_and_refusals(server, monkeypatch):
     with httpx.Client(base_url=server.address, headers=HEADERS) as client:
         assert httpx.get(f"{server.address}/healthz").status_code == 200
         ready = client.get("/readyz", headers={"X-Request-Id": "mine"})
@@ -43,6 +44,9 @@ def test_health_metrics_and_refusals(server):
         text = client.get("/metrics").text
     assert 'status="401"} 1.0' in text and 'status="413"} 1.0' in text
     assert 'firth_queued_rows{model="tiny",version="1"} 0.0' in text
+    # Commands find it by its file.
+    monkeypatch.setenv(TOKEN_VARIABLE, TOKEN)
+    assert server_of(server.models.loaded[0].path).address == server.address
 
 
 def test_grpc_health_is_open_and_ports_are_not_shared(server):
