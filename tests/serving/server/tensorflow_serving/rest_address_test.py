@@ -21,6 +21,7 @@ READ = [
     ),
     ("POST", f"/v1/models/name{_CODED}:predict", Address(f"name{_PLAIN}", verb="predict")),
     ("POST", "/v1/models/name/versions/99:classify", Address("name", 99, None, "classify")),
+    ("POST", f"/v1/models/name/versions/{2**63 - 1}:predict", Address("name", 2**63 - 1, None, "predict")),
     ("POST", "/v1/models/name/labels/latest:regress", Address("name", None, "latest", "regress")),
     (
         "POST",
@@ -45,7 +46,7 @@ REFUSED = [
     ("GET", "/v1/models/foo/version/50:predict", "Malformed request"),
     ("POST", "/v1/models/foo/version/50:regress", "Malformed request"),
     ("POST", "/v1/models/foo/versions/HELLO:regress", "Malformed request"),
-    ("POST", f"/v1/models/foo/versions/{2**64 - 1}:regress", "Failed to convert version"),
+    ("POST", f"/v1/models/foo/versions/{2**63}:regress", "Failed to convert version"),
     ("POST", f"/v1/models/foo/versions/{'9' * 10_000}:regress", "Failed to convert version"),
     ("POST", "/v1/models/foo/metadata", "Malformed request"),
     ("POST", "/v1/models/foo/label/some_label:regress", "Malformed request"),
