@@ -9,6 +9,7 @@ import pytest
 
 from firth.layers.chunked_losses import chunked_cross_entropy
 from tests.backends.gradients import compiled, derivative, gradients
+from tests.repeating import often
 
 COUNT, WIDTH, VOCABULARY = 13, 4, 11
 # All rows at once; three at a time, the last chunk not full; one at a time.
@@ -70,7 +71,9 @@ def test_losses_and_hits(max_logits, training, with_bias):
 
 
 @pytest.mark.parametrize(("max_logits", "training"), [(ALL, True), (THREE, True), (THREE, False)])
-@pytest.mark.parametrize("weights", [None, UNEVEN], ids=["ones", "uneven"])
+@pytest.mark.parametrize(
+    "weights", [pytest.param(None, marks=pytest.mark.repeated), UNEVEN], ids=["ones", "uneven"]
+)
 @pytest.mark.parametrize("asked_for", ["weighted sum", "another sum"])
 def test_gradients(max_logits, training, weights, asked_for):
     """Those of the weighted sum are made ahead in training; others must be right all the same."""
@@ -249,7 +252,7 @@ def _largest_of_jax(function, layer):
     return max(sizes)
 
 
-@trainings
+@pytest.mark.parametrize("training", often([True, False], [True]))
 def test_logits_are_never_held_at_once(training):
     """Neither forward nor backward; with room for all of them, they are, which shows that it is measured."""
     all_logits = COUNT * VOCABULARY

@@ -13,9 +13,24 @@ from tests.backends.gradients import compiled, gradients
 from tests.layers.table import CASES
 from tests.repeating import often
 
-cases = pytest.mark.parametrize("name", CASES)
+# Stacks and blocks of which `tests/models` tries the same on backbones; one of each kind stays.
+OF_BACKBONES = {
+    "TransformerBlock, pre-norm",
+    "MaskedTransformer",
+    "MaskedTransformer, two groups of two",
+    "MaskedTransformer, shared layers",
+    "MaskedTransformer, relative buckets",
+    "MaskedTransformer, in an order",
+    "CausalTransformer",
+    "CausalTransformer, rotary",
+    "CausalTransformer, with a prefix",
+    "TwoStreamBlock",
+    "TwoStreamTransformer, the query stream",
+}
+FEW = [name for name in CASES if name not in OF_BACKBONES]
+cases = pytest.mark.parametrize("name", often(CASES, FEW))
 # What holds for a layer, whatever is special.
-layers = pytest.mark.parametrize("name", [name for name in CASES if "," not in name])
+layers = pytest.mark.parametrize("name", often([name for name in CASES if "," not in name], FEW))
 
 
 def make(name, **changes):
@@ -99,7 +114,7 @@ def test_weights_follow_from_the_seed(name):
 @pytest.mark.parametrize(
     ("name", "policy"),
     [
-        (name, policy)
+        pytest.param(name, policy, marks=() if name in FEW else pytest.mark.repeated)
         for name in CASES
         for policy in ("float32", "mixed_bfloat16")
         if policy == "float32" or "," not in name
@@ -145,7 +160,15 @@ def test_a_batch_of_one_equals_a_batch_of_many(name):
 
 
 # Backbones are made of these, and `tests/models` compiles all of those.
-STACKS = {"MaskedTransformer", "TwoStreamTransformer", "TwoStreamBlock", "BiLSTM", "LSTM"}
+STACKS = {
+    "TransformerBlock",
+    "MaskedTransformer",
+    "CausalTransformer",
+    "TwoStreamTransformer",
+    "TwoStreamBlock",
+    "BiLSTM",
+    "LSTM",
+}
 
 
 @pytest.mark.parametrize("name", often([name for name in CASES if "," not in name], set(CASES) - STACKS))

@@ -50,7 +50,14 @@ ALONE = [name for name in STATES if not needed_by(name)]
 
 
 # Backbones are made of these, and `tests/models` saves, clones and summarises all of those.
-STACKS = {"CausalTransformer", "TwoStreamTransformer", "TwoStreamBlock", "BiLSTM", "LSTM"}
+STACKS = {
+    "MaskedTransformer",
+    "CausalTransformer",
+    "TwoStreamTransformer",
+    "TwoStreamBlock",
+    "BiLSTM",
+    "LSTM",
+}
 
 
 def of_each(names, left_out=()):
@@ -142,7 +149,7 @@ def test_in_the_functional_api_saved_and_cloned(name, tmp_path):
 
 
 # Below, masks of most stacks are tried in another way.
-@of_each(ALONE, STACKS - {"CausalTransformer"})
+@of_each(ALONE, STACKS - {"MaskedTransformer"})
 def test_in_sequence_after_an_embedding_with_a_mask(name):
     """Masked places change nothing else, and the mask is passed on."""
     embedding, layer = masked(), make(name, seed=5)
@@ -192,7 +199,10 @@ NEXT_TO_STATES = {
 }
 
 
-@pytest.mark.parametrize("name", NEXT_TO_STATES)
+@pytest.mark.parametrize(
+    "name",
+    often(NEXT_TO_STATES, set(NEXT_TO_STATES) - {"CausalTransformer", "TwoStreamTransformer", "BiLSTM"}),
+)
 def test_a_mask_hides_padding_next_to_other_tensors_too(name):
     """States are the same with more padding, whose embeddings are not zeros."""
     layer, (key, other) = make(name, seed=5), NEXT_TO_STATES[name]
@@ -221,7 +231,7 @@ STACK = {"layers": 1, "width": WIDTH, "attention": {"heads": 2}, "feed_forward":
 STACK |= {"initializer_stddev": 0.3}
 
 
-@pytest.mark.parametrize("name", CROSS)
+@pytest.mark.parametrize("name", often(CROSS, ["Attention", "CausalTransformer"]))
 @pytest.mark.parametrize("padded", ["hidden", "context"])
 def test_masks_of_states_and_of_a_context_are_both_read(name, padded):
     layer = CROSS[name](seed=5)
@@ -246,7 +256,7 @@ def test_what_is_needed_next_to_states_is_named(name):
     "name",
     often(
         ["Attention", "FeedForward", "MaskedTransformer", "CausalTransformer", "BiLSTM"],
-        ["Attention", "FeedForward", "MaskedTransformer"],
+        ["Attention", "FeedForward"],
     ),
 )
 def test_distributed_over_time(name):

@@ -20,7 +20,7 @@ def draws(negatives, vocabulary, times, seed=0):
 
 
 @pytest.mark.parametrize(
-    "negatives, vocabulary", often([(20, 60), (1, 7), (58, 60), (500, 20_000)], [(20, 60), (58, 60)])
+    "negatives, vocabulary", often([(20, 60), (1, 7), (58, 60), (500, 20_000)], [(58, 60)])
 )
 def test_counts_are_as_expected(negatives, vocabulary):
     times = 100

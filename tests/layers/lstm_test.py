@@ -86,7 +86,9 @@ def naive(layer, inputs, documents, state=None):
     return ops.stack(outputs), tuple(ops.stack(part) for part in zip(*states))
 
 
-@pytest.mark.parametrize("directions, clips", [(1, NO_CLIPS), (2, CLIPS)])
+@pytest.mark.parametrize(
+    "directions, clips", [pytest.param(1, NO_CLIPS, marks=pytest.mark.repeated), (2, CLIPS)]
+)
 def test_equals_a_naive_one(directions, clips):
     layer, inputs = make(directions, **clips), make_inputs(directions)
     for state in (None, make_state(directions)):

@@ -96,7 +96,7 @@ def test_weights_that_are_not_features_are_refused(name):
             call(features, verbose=0, **{name: np.ones(BATCH)})
 
 
-@pytest.mark.parametrize("name", ["bert", "gpt2", "bart"])
+@pytest.mark.parametrize("name", ["bert", pytest.param("gpt2", marks=pytest.mark.repeated), "bart"])
 def test_positions_beyond_the_table(name):
     backbone = BACKBONES[MODELS[name].kind](VOCABULARY, MODELS[name])
     ones, places = np.ones((1, 15), "int32"), np.arange(15, dtype="int32")[None]

@@ -8,6 +8,7 @@ import pytest
 from firth.models.builders import build_outline
 from firth.recipes import Recipe, load_recipe, preset_names
 from firth.recipes.counting import parameter_counts
+from tests.repeating import often
 
 TRANSFORMER = {
     "layers": 2,
@@ -68,7 +69,26 @@ SHAPES["deberta masked_lm"] = small_twin(
 )
 
 
-@pytest.mark.parametrize("name", SHAPES)
+# Each kind of backbone and objective, and what else is counted otherwise.
+FEW = (
+    "elmo_tiny",
+    "spanbert_tiny",
+    "albert_tiny",
+    "electra_tiny",
+    "deberta masked_lm",
+    "modernbert_tiny",
+    "xlnet_tiny",
+    "qwen_3_tiny",
+    "prefix_lm_tiny",
+    "unilm_tiny",
+    "t5_1_1_tiny",
+    "t5_ablation_shared_denoising",
+    "bart_tiny factorised",
+    "gpt2_tiny factorised",
+)
+
+
+@pytest.mark.parametrize("name", often(SHAPES, FEW))
 def test_counted_parameters_are_those_of_the_model(name):
     recipe = SHAPES[name]
     # Weights that are not made have the shapes of those that are: `builders_outline_test.py` compares them.

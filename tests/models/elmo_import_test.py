@@ -71,6 +71,7 @@ def without_marks(layer, words):
     return np.stack(np.split(layer[1 : len(words) + 1], 2, axis=-1))
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data(FIXTURE, twin="test_random_files_in_plain_numpy")
 def test_thirty_sentences_with_states_handed_on(run, batches, expected):
     state, compared = None, 0

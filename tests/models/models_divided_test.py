@@ -8,6 +8,7 @@ import pytest
 from firth.layers.elements.layer import divided_axes
 from firth.models.builders import build_outline
 from firth.recipes import load_recipe
+from tests.repeating import often
 
 ATTENTION = {"attention/kernel": 1, "attention/bias": 0, "attention/output/kernel": 0}
 INNER = {f"feed_forward/{name}": 0 for name in ("inner_kernel", "inner_bias", "outer_kernel")}
@@ -28,7 +29,7 @@ DIVIDED = {
 }
 
 
-@pytest.mark.parametrize("preset", DIVIDED)
+@pytest.mark.parametrize("preset", often(DIVIDED, ["gpt2_small", "elmo_original", "qwen_3_0_6b"]))
 def test_of_heads_inner_widths_and_vocabulary(preset):
     model = build_outline(load_recipe(preset))
     found = {path: axis for path, (axis, _) in divided_axes(model).items()}

@@ -12,9 +12,11 @@ from firth.models import example_sums, total_loss
 from tests.backends.gradients import compiled_where_it_pays
 from tests.models import references
 from tests.models.references import REFERENCES
+from tests.repeating import often
 
 CLOSE = {"rtol": 0, "atol": 1e-4}
-families = pytest.mark.parametrize("name", REFERENCES)
+# The others are compared where their files come in.
+families = pytest.mark.parametrize("name", often(REFERENCES, ["bert", "deberta", "t5", "gpt2", "llama_3_1"]))
 
 
 @functools.cache

@@ -69,7 +69,11 @@ def test_the_loss_is_the_cross_entropy_of_the_logits_and_all_of_the_head_learns(
         assert np.isfinite(value).all() and (np.abs(value).max() > 0 or name == "choices"), path
 
 
-@pytest.mark.parametrize("form", [BERTForm(), LastTokenForm()], ids=lambda form: form.kind)
+@pytest.mark.parametrize(
+    "form",
+    [pytest.param(BERTForm(), marks=pytest.mark.repeated), LastTokenForm()],
+    ids=lambda form: form.kind,
+)
 def test_a_number_starts_from_the_mean_where_the_head_has_a_bias(form):
     shared = {"model": MODELS["bert"], "vocabulary_size": VOCABULARY, "seed": 3, "dtype": "float32"}
     with_mean, without = (

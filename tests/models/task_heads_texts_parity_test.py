@@ -25,6 +25,7 @@ from firth.recipes.tasks.text_to_text import TextToText
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks import TASKS
 from tests.models import references
+from tests.repeating import often
 
 # For each, the reference of its shape, its form, and the ids of its special tokens.
 FAMILIES = {
@@ -33,7 +34,7 @@ FAMILIES = {
 }
 SEQUENCES = Sequences(length=12, max_documents=1)
 MOST = 9
-families = pytest.mark.parametrize("name", FAMILIES)
+families = pytest.mark.parametrize("name", often(FAMILIES, ["t5_texts"]))
 
 
 def task_of(name: str) -> TextToText:

@@ -29,6 +29,7 @@ from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.chat import Chat
 from tests.exported_model import RECIPE, VOCABULARY
 from tests.generation.cases import eagerly
+from tests.repeating import often
 from tests.tasks.text_to_text_test import SCHEMA, bytes_tokenizer, scored_rows, with_tokenizer
 
 SPEAKERS = ("system", "user", "assistant", "user", "assistant")
@@ -221,7 +222,7 @@ def test_replies_are_better_than_frequencies_by_an_interval_or_not_at_all():
         assert constant == pytest.approx(np.exp(sum(each.by_frequency for each in references) / 400))
 
 
-@pytest.mark.parametrize("preset", ["gpt2_tiny", "llama_tiny", "prefix_lm_tiny"])
+@pytest.mark.parametrize("preset", often(["gpt2_tiny", "llama_tiny", "prefix_lm_tiny"], ["prefix_lm_tiny"]))
 @eagerly()
 def test_a_reply_is_what_the_whole_model_finds_likeliest_token_by_token(preset):
     made = served(preset)

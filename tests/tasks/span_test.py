@@ -25,6 +25,7 @@ from firth.tasks.span import NO_SPAN, find_best_spans
 from firth.tasks.task_rows import pack_records
 from firth.tasks.windows import place_pieces, windows_of
 from tests.exported_model import RECIPE, make_served
+from tests.repeating import often
 from tests.tasks.tagging_test import each_of, features_of, numpy, rows_of
 from tests.tasks.texts_test import SMALL, recipe_of
 
@@ -193,7 +194,7 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("preset", FAMILIES)
+@pytest.mark.parametrize("preset", often(FAMILIES, ["bert_tiny", "xlnet_tiny"]))
 @pytest.mark.usefixtures("all_windows_at_once")
 def test_every_form_answers_from_rows_as_it_is_served(served, preset):
     """The same best answers from windows packed into rows, and from raw strings."""

@@ -251,7 +251,7 @@ ODD_WORDS = (
 )
 
 
-@pytest.mark.parametrize("length", [32, 7])
+@pytest.mark.parametrize("length", [pytest.param(32, marks=pytest.mark.repeated), 7])
 def test_words_are_served_as_they_are_learned_whatever_they_hold(served, length):
     """Each word has the tag and probability of its row, in the window that the row's label is in."""
     sequences = recipe_of(TASK, length).sequences

@@ -193,6 +193,7 @@ def scored_rows(made: Served, rows):
     return scored.extract_output(records)[_KEY], records
 
 
+@pytest.mark.repeated
 @eagerly()
 def test_a_schema_is_scored_of_free_texts_and_of_those_that_it_holds():
     """Of random weights, of which no free text is valid."""

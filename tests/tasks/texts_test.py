@@ -23,6 +23,7 @@ from firth.tasks import TASKS
 from firth.tasks.inputs import EncodedRecord
 from firth.tasks.readers import LabelledRecord
 from tests.exported_model import RECIPE, make_served
+from tests.repeating import often
 
 LABELS = ("no", "yes")
 TASKS_AND_LABELS = {
@@ -90,7 +91,7 @@ def row_of(task, encoded, length, max_documents):
     }
 
 
-@pytest.mark.parametrize("case", TASKS_AND_LABELS)
+@pytest.mark.parametrize("case", often(TASKS_AND_LABELS, ["two texts", "state", "number", "both orders"]))
 def test_a_record_among_others_is_answered_as_a_served_one(base, case):
     """The same logits from a row of three records as from each record alone, encoded in the graph."""
     task, label, number = TASKS_AND_LABELS[case]
@@ -240,9 +241,18 @@ FAMILIES = [
 SMALL = ["model.layers=1", "model.width=16"]
 
 
-def cases(families):
+# An encoder, one that reads a text from its end, a decoder, and an encoder next to a decoder.
+FEW = [
+    ("bert_tiny", BERTForm()),
+    ("xlnet_tiny", XLNetForm(pooling="mean")),
+    ("llama_tiny", GPTForm()),
+    ("bart_tiny", BARTForm()),
+]
+
+
+def cases(families, few=FEW):
     names = [f"{preset}-{form.kind}-{form.pooling}" for preset, form in families]
-    return pytest.mark.parametrize(("preset", "form"), families, ids=names)
+    return pytest.mark.parametrize(("preset", "form"), often(families, few), ids=names)
 
 
 # Each form once.

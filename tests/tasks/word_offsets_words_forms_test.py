@@ -21,6 +21,7 @@ from firth.tasks import TASKS
 from firth.tasks.readers import LabelledRecord
 from firth.tasks.task_rows import pack_records
 from firth.tokenizers.word import WordTokenizer
+from tests.repeating import often
 
 WORDS = ("<S>", "</S>", "<UNK>", "the", "cat", "sat", "on", "a", "mat", ".", "Don", "'", "t")
 CHARACTERS = 10
@@ -94,7 +95,7 @@ TEXT_TASKS = {
 }
 
 
-@pytest.mark.parametrize("case", TEXT_TASKS)
+@pytest.mark.parametrize("case", often(TEXT_TASKS, ["two texts"]))
 def test_a_record_among_others_is_answered_as_a_served_one(tokenizer, case):
     """Of three records, the answers of each alone, from rows as they stand on disk."""
     task, label = TEXT_TASKS[case]

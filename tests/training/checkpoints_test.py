@@ -176,7 +176,9 @@ def test_order_is_nothing_and_names_are_all(tmp_path, variables):
         Checkpoints(str(tmp_path), renamed).restore()
 
 
-@pytest.mark.parametrize("name", ["electra_tiny", "t5_1_1_tiny", "elmo_tiny"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("electra_tiny", marks=pytest.mark.repeated), "t5_1_1_tiny", "elmo_tiny"]
+)
 def test_names_are_those_of_every_process(name):
     recipe = load_recipe(name, ["tokenizer.vocabulary_size=600"])
     found = []

@@ -103,15 +103,14 @@ def moved_parts(recipe, weights) -> set[str]:
 
 
 # `tests/tuning` asks the same of every method's own step.
+@pytest.mark.repeated
 @pytest.mark.parametrize(
     "method, moved",
     [
-        pytest.param({"kind": "full"}, {EMBEDDINGS, FIRST, LAST}, marks=pytest.mark.repeated),
-        pytest.param({"kind": "head"}, set(), marks=pytest.mark.repeated),
+        ({"kind": "full"}, {EMBEDDINGS, FIRST, LAST}),
+        ({"kind": "head"}, set()),
         ({"kind": "last_layers", "layers": 1}, {LAST}),
-        pytest.param(
-            {"kind": "discriminative", "decay": 0.5}, {EMBEDDINGS, FIRST, LAST}, marks=pytest.mark.repeated
-        ),
+        ({"kind": "discriminative", "decay": 0.5}, {EMBEDDINGS, FIRST, LAST}),
     ],
 )
 @pytest.mark.usefixtures("eager")

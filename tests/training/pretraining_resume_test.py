@@ -123,6 +123,7 @@ def test_a_finished_run_makes_no_more_steps_and_goes_on_with_more(artifact, tmp_
     assert made == [1]
 
 
+@pytest.mark.repeated
 @pytest.mark.usefixtures("eager")
 def test_it_goes_on_from_moments_in_bfloat16(artifact, tmp_path):
     """Those of Muon for matrices, and those of AdamW for what is no matrix."""

@@ -46,6 +46,7 @@ def test_the_methods_that_do_not_merge_are_in_the_table():
     assert list(METHODS) == list(method_types())
 
 
+@pytest.mark.repeated
 def test_the_bundle_has_what_the_adapter_has_next_to_its_base(adapted):
     folder, recipe = adapted
     whole = load_model(folder / "model" / "bundle")

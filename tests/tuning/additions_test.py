@@ -89,8 +89,8 @@ def draw(model):
 EACH = ("lora", "adalora", "loha", "ia3", "ia3, inputs")
 PAIRS = [(case, method) for method in EACH for case in CASES if method == "lora" or case == OF_ALL]
 # `tuning_properties_test.py` asks the same of each method after some steps.
-OTHERS_ASK = ("adalora", "loha", "ia3")
-FEW = [(case, method) for case, method in PAIRS if method not in OTHERS_ASK and case != "iid_denoising"]
+FEW = [(case, "lora") for case in ("masked_lm, mask decoder", "permutation_lm", OF_ALL, "bidirectional_lm")]
+FEW += [(OF_ALL, "ia3, inputs")]
 
 
 @pytest.mark.parametrize("case, method", often(PAIRS, FEW))
@@ -111,7 +111,10 @@ def test_it_starts_as_the_base_and_is_merged_into_it(case, method):
 
 @pytest.mark.parametrize(
     "case, method",
-    [(case, method) for method in EXTENDING for case in BLOCKS if method == "houlsby" or case == OF_ALL],
+    often(
+        [(case, method) for method in EXTENDING for case in BLOCKS if method == "houlsby" or case == OF_ALL],
+        [("denoising", "houlsby"), (OF_ALL, "pfeiffer")],
+    ),
 )
 def test_what_does_not_merge_starts_as_the_base_too(case, method):
     model = model_of(case, LAYERS.get(case, 1))

@@ -9,6 +9,7 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification
 from firth.tuning import METHODS, trainable_parameters, tuning_costs
 from tests.exported_model import RECIPE
+from tests.repeating import often
 
 
 def recipe_of(method):
@@ -38,7 +39,10 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("kind", METHODS)
+@pytest.mark.parametrize(
+    "kind",
+    often(METHODS, ["full", "last_layers", "lora", "adalora", "ia3", "houlsby", "prefix_tuning", "p_tuning"]),
+)
 def test_it_is_that_of_the_prepared_model(kind):
     recipe = recipe_of({"kind": kind, **SAID.get(kind, {})})
     model = build_model(recipe)

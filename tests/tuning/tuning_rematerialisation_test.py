@@ -25,7 +25,7 @@ MAY_REFUSE = {"permutation_lm", "bidirectional_lm"}
 # Its head reads the token table.
 HAS_NO_HEAD = "span_corruption"
 # `make test` has these alone: an addition to projections, one to sublayers, one to keys and values.
-OFTEN = [(kind, "masked_lm") for kind in ("lora", "houlsby", "prefix_tuning")]
+OFTEN = [(kind, "masked_lm") for kind in ("lora", "prefix_tuning")]
 KEYS = np.arange(1, 2 * BATCH + 1, dtype="int32").reshape(BATCH, 2)
 
 

@@ -9,6 +9,7 @@ from firth.interop.errors import InteropError
 from firth.serving import load_served
 from firth.serving.embeddings import embed, embed_tokens
 from tests.interop.ctranslate2 import exporting_test as models
+from tests.repeating import often
 from tests.training.eagerly import eagerly
 
 pytest.importorskip("ctranslate2")
@@ -28,7 +29,7 @@ def pooled(served, pooling):
     return dataclasses.replace(served, recipe=served.recipe.model_copy(update={"export": export}))
 
 
-@pytest.mark.parametrize("name", models.ENCODERS)
+@pytest.mark.parametrize("name", often(models.ENCODERS, ["bert"]))
 def test_vectors_are_those_of_the_keras_model(name):
     keras = load_served(f"{models.exported(name)[1].name}/bundle")
     engine = load_served(models.place(name), engine="ctranslate2")
@@ -40,7 +41,7 @@ def test_vectors_are_those_of_the_keras_model(name):
     np.testing.assert_allclose(found["embeddings"], expected["embeddings"], rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", models.ENCODERS)
+@pytest.mark.parametrize("name", often(models.ENCODERS, ["bert"]))
 def test_rounded_weights(name, tmp_path):
     bundle = f"{models.exported(name)[1].name}/bundle"
     small = load_served(bundle, engine="ctranslate2", quantization="int8", cache=tmp_path)

@@ -21,6 +21,7 @@ from firth.recipes.tokenizers.tokenizer import WordPieceTokenizerConfig
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from tests.interop.onnx.exporting_test import features_of
 from tests.models.table import MODELS, PREDICTIONS, TRAINED, VOCABULARY, tiny_recipe
+from tests.repeating import often
 
 ctranslate2 = pytest.importorskip("ctranslate2")
 
@@ -96,7 +97,7 @@ def test_an_encoder_gives_the_hidden_states(name):
         np.testing.assert_allclose(np.asarray(made.pooler_output), pooled, **TOLERANCE)
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("name", often(DECODERS, ["gpt2", "llama_3_1"]))
 def test_a_generator_gives_the_logits(name):
     model = exported(name)[0]
     lists, ids, mask = rows()
@@ -104,7 +105,7 @@ def test_a_generator_gives_the_logits(name):
     assert_equal(found, model.logits(features_of(ids, mask))["lm"], mask)
 
 
-@pytest.mark.parametrize("name", ENCODER_DECODERS)
+@pytest.mark.parametrize("name", often(ENCODER_DECODERS, ["t5", "bart"]))
 def test_a_translator_gives_the_probabilities(name):
     model = exported(name)[0]
     lists, ids, mask = rows()
@@ -154,7 +155,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", often(REFUSED, ["unilm", "prefix_lm"]))
 def test_other_families_are_refused_by_name(case, tmp_path):
     name, objective = TRAINED[case]
     if objective.predictions:

@@ -24,6 +24,7 @@ from tests.interop.hugging_face.checkpoints import (
     tensors_of,
 )
 from tests.models import references
+from tests.repeating import often
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -62,7 +63,7 @@ def kept(config) -> dict:
     return {key: value for key, value in config.items() if key not in lost}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", often(NAMES, ["bert", "deberta", "xlnet", "gpt2", "t5_1_1", "bart"]))
 def test_a_model_goes_out_as_it_came_in(name, tmp_path):
     out = round_trip(tmp_path, name)
     assert_same(tensors_in(out), tensors_of(name))
@@ -115,7 +116,9 @@ def test_a_large_model_is_written_in_shards(tmp_path):
     assert_same(tensors_in(out), tensors)
 
 
-@pytest.mark.parametrize("pooling", ["mean", "mean_with_special", "first"])
+@pytest.mark.parametrize(
+    "pooling", ["mean", pytest.param("mean_with_special", marks=pytest.mark.repeated), "first"]
+)
 def test_pooling_that_sentence_transformers_has_comes_back(pooling, tmp_path):
     path = bundle(tmp_path, "bert_tiny", [f"export.pooling={pooling}"])
     written = export_model(path, tmp_path / "out")
@@ -221,7 +224,10 @@ def test_float64_goes_out_as_float32(tmp_path):
     assert config_in(tmp_path / "out")["torch_dtype"] == "float32"
 
 
-@pytest.mark.parametrize(("name", "head"), [("bert", "cls."), ("gpt2", "lm_head."), ("t5_1_1", "lm_head.")])
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [("bert", "cls."), ("gpt2", "lm_head."), pytest.param("t5_1_1", "lm_head.", marks=pytest.mark.repeated)],
+)
 def test_heads_that_nobody_has_trained_stay_unless_they_are_asked_for(name, head, tmp_path):
     missing = {key: None for key in tensors_of(name) if head in key or "pooler" in key}
     if name == "gpt2":
@@ -276,7 +282,7 @@ def test_a_folder_without_a_bundle_is_told(tmp_path):
 PRESETS = ("gpt_1_tiny", "spanbert_tiny", "unilm_tiny")
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", often(PRESETS, ["gpt_1_tiny", "spanbert_tiny"]))
 def test_weights_of_a_preset_go_out_and_come_back(preset, tmp_path):
     path = bundle(tmp_path, preset)
     export_model(path, tmp_path / "out")

@@ -13,8 +13,11 @@ from firth.interop.errors import InteropError
 from firth.interop.hugging_face import load_backbone
 from tests.interop.hugging_face.checkpoints import model_type
 from tests.models import models_parity_test, references
+from tests.repeating import often
 from tests.shared_data import shared_data
 
+# `models_parity_test` compares the others.
+FEW = ("roberta", "distilbert", "gpt", "qwen_3", "bart")
 ALONE = [name for name in references.REFERENCES if name != "electra"]
 
 
@@ -30,7 +33,7 @@ def checkpoint(folder, name) -> str:
     return str(folder)
 
 
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("name", often(ALONE, FEW))
 def test_hidden_states_are_those_of_transformers(tmp_path, name):
     backbone = load_backbone(checkpoint(tmp_path, name), "float32")
     for key, found in models_parity_test.states_of(backbone, models_parity_test.features_of(name)).items():

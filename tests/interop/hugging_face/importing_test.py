@@ -70,7 +70,13 @@ def test_sentence_transformers_pooling_is_kept(tmp_path):
     ("name", "config", "length", "reason"),
     [
         ("gpt2", {"n_positions": 1024}, 1024, "config.json: n_positions"),
-        ("llama", {"max_position_embeddings": 4096}, 4096, "config.json: max_position_embeddings"),
+        pytest.param(
+            "llama",
+            {"max_position_embeddings": 4096},
+            4096,
+            "config.json: max_position_embeddings",
+            marks=pytest.mark.repeated,
+        ),
         (
             "llama",
             {"max_position_embeddings": 131072},
@@ -162,7 +168,9 @@ def sentence_encoder(folder, dense, normalizes=False):
     return home, weights
 
 
-@pytest.mark.parametrize("dense", [TWO_DENSE, MORE_DENSE], ids=["two", "more"])
+@pytest.mark.parametrize(
+    "dense", [pytest.param(TWO_DENSE, marks=pytest.mark.repeated), MORE_DENSE], ids=["two", "more"]
+)
 def test_dense_layers_are_those_of_sentence_transformers(dense, tmp_path):
     """By its formula, `activation(linear(vector))` of each module, in NumPy."""
     home, weights = sentence_encoder(tmp_path / "in", dense, normalizes=len(dense) == 2)
@@ -256,10 +264,10 @@ def test_what_is_of_the_training_alone_is_noted(tmp_path):
 @pytest.mark.parametrize(
     ("name", "settings", "before"),
     [
-        ("gpt2", {}, []),
-        ("gpt2", {"add_bos_token": True}, [2]),
+        pytest.param("gpt2", {}, [], marks=pytest.mark.repeated),
+        pytest.param("gpt2", {"add_bos_token": True}, [2], marks=pytest.mark.repeated),
         ("llama", {}, [2]),
-        ("llama", {"add_bos_token": False}, []),
+        pytest.param("llama", {"add_bos_token": False}, [], marks=pytest.mark.repeated),
         # It has no piece that begins a text.
         ("qwen_3", {"bos_token": None, "cls_token": None, "eos_token": "[SEP]", "add_bos_token": False}, []),
     ],

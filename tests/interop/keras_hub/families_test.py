@@ -12,13 +12,18 @@ from firth.models import build_model
 from firth.models.bundle import weights_by_path
 from firth.recipes import load_recipe
 from tests.interop.keras_hub import tiny
+from tests.repeating import often
 
 NO_SHAPE = {"name", "trainable", "dtype", "vocabulary_size", "vocab_size"}
 # What KerasHub has and ours has not: a pooler without an objective that trains it.
 SURPLUS = {"electra": ["pooled_dense/kernel", "pooled_dense/bias"]}
 
 
-@pytest.fixture(scope="module", params=tiny.BACKBONES)
+# Backbones that differ in kind.
+FEW = ("bert", "albert", "deberta_v3", "xlnet", "gpt2", "llama_3", "t5_1_1", "bart")
+
+
+@pytest.fixture(scope="module", params=often(tiny.BACKBONES, FEW))
 def read(request):
     """KerasHub's backbone, and ours with its weights."""
     theirs = tiny.backbone(request.param)

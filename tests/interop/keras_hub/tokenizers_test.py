@@ -208,7 +208,7 @@ def test_sentence_pieces(folder, sentences, name, roles):
         ("deberta-v2", "DebertaV3Tokenizer", False),
         ("t5", "T5Tokenizer", False),
         ("llama", "LlamaTokenizer", True),
-        ("albert", "AlbertTokenizer", False),
+        pytest.param("albert", "AlbertTokenizer", False, marks=pytest.mark.repeated),
     ],
 )
 def test_sentence_pieces_of_hugging_face(shape, name, alike, tmp_path):

@@ -16,11 +16,24 @@ from firth.storage.tensor_files import TensorFile
 from firth.tuning import METHODS
 from tests.interop.peft.adapters import GOLDEN, NAMES, answers_of, bundle_of
 from tests.interop.peft.folders_loading_test import states
+from tests.repeating import often
 
 # Several ranks, and a layer that is several projections.
 OTHERWISE = {"bert_rslora", "gpt2_lora"}
 # The layers of peft's encoder-decoder share a prefix.
 INWARDS_ALONE = {"t5_prefix"}
+# Each method once, and each architecture.
+FEW = (
+    "bert_adalora",
+    "bert_ia3",
+    "bert_prefix",
+    "gpt2_lora",
+    "gpt2_multitask",
+    "gpt2_projected",
+    "llama_loha",
+    "llama_p_tuning",
+    "t5_prompt",
+)
 # The task of a text that peft asks for follows from the base.
 TASK_TYPES = {
     "bert_prefix": "FEATURE_EXTRACTION",
@@ -29,7 +42,7 @@ TASK_TYPES = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - INWARDS_ALONE))
+@pytest.mark.parametrize("name", often(sorted(set(NAMES) - INWARDS_ALONE), FEW))
 def test_what_came_in_goes_out_and_comes_in_again(name, tmp_path):
     base, _ = answers_of(name)
     loaded = load_adapter(GOLDEN / name, bundle_of(base), "float32")

@@ -39,9 +39,9 @@ def expected(tmp_path_factory):
     "endings",
     [
         ["/adam_m", "/adam_v"],
-        ["/Adam", "/Adam_1"],
-        ["/lamb_m", "/lamb_v"],
-        ["_slot_v"],
+        pytest.param(["/Adam", "/Adam_1"], marks=pytest.mark.repeated),
+        pytest.param(["/lamb_m", "/lamb_v"], marks=pytest.mark.repeated),
+        pytest.param(["_slot_v"], marks=pytest.mark.repeated),
         ["_slot_vr", "_slot_vc"],
     ],
 )
@@ -59,10 +59,10 @@ def renamed(change):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda name: f"module/{name}",
-        lambda name: f"model/{name}",
-        lambda name: f"bert_model/{name}",
-        lambda name: name.replace("bert/", "bert_model/"),
+        pytest.param(lambda name: f"module/{name}", marks=pytest.mark.repeated),
+        pytest.param(lambda name: f"model/{name}", marks=pytest.mark.repeated),
+        pytest.param(lambda name: f"bert_model/{name}", marks=pytest.mark.repeated),
+        pytest.param(lambda name: name.replace("bert/", "bert_model/"), marks=pytest.mark.repeated),
         lambda name: name.replace("bert/", "a/b/bert/"),
         lambda name: name.replace("bert/", ""),
         lambda name: name.replace("LayerNorm/gamma", "LayerNorm/weight").replace("Norm/beta", "Norm/bias"),
@@ -93,7 +93,14 @@ def test_the_configuration_may_be_in_another_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("piece", "is_small"), [("fox", True), ("Fox", False), ("é", False), ("कु", False), ("कि", True)]
+    ("piece", "is_small"),
+    [
+        ("fox", True),
+        pytest.param("Fox", False, marks=pytest.mark.repeated),
+        ("é", False),
+        pytest.param("कु", False, marks=pytest.mark.repeated),
+        pytest.param("कि", True, marks=pytest.mark.repeated),
+    ],
 )
 def test_a_vocabulary_says_whether_letters_are_made_small(tmp_path, piece, is_small):
     pieces = [*originals.PIECES[:-1], piece]
@@ -130,7 +137,9 @@ def test_an_encoder_of_model_garden_may_have_the_configuration_of_bert(tmp_path)
         import_model(folder, tmp_path / "other", "bert")
 
 
-@pytest.mark.parametrize("given", ["", "bert_model.ckpt", "bert_model.ckpt.index"])
+@pytest.mark.parametrize(
+    "given", ["", pytest.param("bert_model.ckpt", marks=pytest.mark.repeated), "bert_model.ckpt.index"]
+)
 def test_shards_and_paths_of_a_checkpoint(tmp_path, expected, given):
     folder = originals.write(tmp_path / "in", {"other": np.ones(3, "float32")}, name="model.ckpt-3")
     specs = {name: spec_of(tensor) for name, tensor in TENSORS.items()}

@@ -17,6 +17,7 @@ from firth.interop.tensorflow import import_model, model_garden_exporting
 from firth.interop.tensorflow.model_garden import read_yaml
 from firth.models.bundle import load_model, read_recipe
 from tests.interop.tensorflow import originals
+from tests.repeating import often
 
 PROCESS = "tests.interop.tensorflow.model_garden_process"
 GOLDEN = pathlib.Path(__file__).parent / "golden" / "model_garden.zip"
@@ -56,7 +57,7 @@ def made(home):
     return home, reads
 
 
-@pytest.mark.parametrize("name", ["t5", "t5_gated"])
+@pytest.mark.parametrize("name", ["t5", pytest.param("t5_gated", marks=pytest.mark.repeated)])
 def test_logits_of_t5(made, name):
     home, _ = made
     (home / name / "t5.model").write_bytes(originals.sentence_piece(originals.T5_PIECES))
@@ -75,7 +76,7 @@ def states_of(bundle):
     return model, keras.ops.convert_to_numpy(model.backbone(FEATURES))[IDS > 0]
 
 
-@pytest.mark.parametrize("place", ["electra", "electra/loop"])
+@pytest.mark.parametrize("place", [pytest.param("electra", marks=pytest.mark.repeated), "electra/loop"])
 def test_an_electra_pretrainer_has_a_discriminator_and_a_generator(made, tmp_path, place):
     home, _ = made
     folder = home / "electra"
@@ -120,7 +121,7 @@ def test_an_xlnet_of_one_stream_and_of_two(made, tmp_path):
     assert {name.split("/")[1] for name in read.surplus} == {"_masked_lm"}
 
 
-@pytest.mark.parametrize("name", [*NAMES, *EARLIER])
+@pytest.mark.parametrize("name", often([*NAMES, *EARLIER], ["narrow", "pretrainer", "albert"]))
 def test_states_are_those_of_its_networks(made, name):
     home, reads = made
     model = load_model(home / f"{name}_bundle", dtype="float32")

@@ -5,6 +5,7 @@ import pytest
 
 from firth.layers import MaskedTransformer, StackConfig
 from firth.layers.positions.disentangled_positions import rows_by_distance
+from tests.repeating import often
 
 WIDTH, HEADS, LENGTH = 8, 2, 5
 POSITIONS = {"kind": "disentangled", "max_distance": 9, "buckets": 4}
@@ -45,7 +46,7 @@ def apply(block, queries, content, relative):
     return norm(states + inner @ outer_kernel + outer_bias, *block[10:])
 
 
-@pytest.mark.parametrize("passes", [1, 2, 3])
+@pytest.mark.parametrize("passes", often([1, 2, 3], [1, 2]))
 def test_equals_the_reference_code_written_out(passes):
     encoder = MaskedTransformer(
         StackConfig(

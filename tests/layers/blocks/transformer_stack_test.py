@@ -8,7 +8,16 @@ from firth.models.additions.prefix import Prefix
 from tests.layers.inputs import BATCH, LENGTH, WIDTH, bias, document_ids, hidden
 
 
-@pytest.mark.parametrize("passes, groups, blocks", [(12, 1, 1), (4, 2, 1), (5, 3, 1), (4, 2, 2), (3, 1, 2)])
+@pytest.mark.parametrize(
+    "passes, groups, blocks",
+    [
+        pytest.param(12, 1, 1, marks=pytest.mark.repeated),
+        pytest.param(4, 2, 1, marks=pytest.mark.repeated),
+        (5, 3, 1),
+        pytest.param(4, 2, 2, marks=pytest.mark.repeated),
+        (3, 1, 2),
+    ],
+)
 def test_groups_are_those_of_the_reference_code(passes, groups, blocks):
     """`group = int(pass / passes * groups)`, all inner blocks of it in each pass."""
     stack = MaskedTransformer(

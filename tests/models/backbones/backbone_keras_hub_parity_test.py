@@ -10,6 +10,7 @@ from firth.models import build_backbone  # noqa: E402
 from firth.recipes.models import blocks, positions  # noqa: E402
 from tests.models import keras_hub_weights, references  # noqa: E402
 from tests.models.weights import copy_weights  # noqa: E402
+from tests.repeating import often  # noqa: E402
 
 VOCABULARY = references.VOCABULARY
 SHAPE = {"vocabulary_size": VOCABULARY, "num_layers": 2, "hidden_dim": 16, "intermediate_dim": 24}
@@ -54,7 +55,7 @@ def their_inputs(features) -> dict[str, np.ndarray]:
     return encoder | {f"decoder_{theirs}": features[f"decoder_{ours}"] for theirs, ours in names.items()}
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", often(MAKERS, ["gpt2"]))
 def test_hidden_states(name):
     theirs, shape = MAKERS[name]()
     ours = build_backbone(shape, VOCABULARY, dtype="float32")

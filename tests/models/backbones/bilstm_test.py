@@ -143,7 +143,7 @@ def test_only_training_takes_a_sample():
     assert make_model(negatives=VOCABULARY).heads.negatives is None
 
 
-@pytest.mark.parametrize("negatives", [None, 15])
+@pytest.mark.parametrize("negatives", [pytest.param(None, marks=pytest.mark.repeated), 15])
 def test_every_weight_gets_a_gradient(negatives):
     model, features = make_model(negatives), make_features((5, 4))
 
@@ -187,7 +187,7 @@ def test_the_carried_state_needs_its_number_of_rows(tmp_path):
         make_model().backbone.carry(2)
 
 
-@pytest.mark.parametrize("carry_state", [False, True])
+@pytest.mark.parametrize("carry_state", [pytest.param(False, marks=pytest.mark.repeated), True])
 def test_saved_and_loaded(tmp_path, carry_state):
     model, features = make_model(15, carry_state=carry_state), make_features((5, 4))
     if carry_state:

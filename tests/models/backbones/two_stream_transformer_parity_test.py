@@ -68,6 +68,7 @@ def test_query_stream(backbone):
     np.testing.assert_allclose(found, GOLDEN["hidden/query"], **CLOSE)
 
 
+@pytest.mark.repeated
 def test_documents_of_a_packed_row(backbone):
     """Examples in one row, one after the other, have the states that they have alone."""
     given = features()

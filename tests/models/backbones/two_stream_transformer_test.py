@@ -63,7 +63,7 @@ def loss_of(model, features):
     return total_loss(example_sums(model(features)), {"lm": 1.0})["loss"]
 
 
-@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
+@pytest.mark.parametrize("policy", ["float32", pytest.param("mixed_bfloat16", marks=pytest.mark.repeated)])
 def test_every_weight_gets_a_gradient(policy):
     model, features = Model(policy), make_features()
     found = gradients(model, lambda: loss_of(model, features))
@@ -72,7 +72,7 @@ def test_every_weight_gets_a_gradient(policy):
         assert value is not None and np.isfinite(value).all() and np.abs(value).max() > 0, path
 
 
-@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
+@pytest.mark.parametrize("policy", [pytest.param("float32", marks=pytest.mark.repeated), "mixed_bfloat16"])
 def test_shapes_and_dtypes(policy):
     model, features = Model(policy), make_features()
     content, query = model.backbone(features), model.backbone.query_stream(features)
@@ -83,6 +83,7 @@ def test_shapes_and_dtypes(policy):
         assert keras.backend.standardize_dtype(value.dtype) == "float32" and tuple(value.shape) == (BATCH, 4)
 
 
+@pytest.mark.repeated
 def test_mixed_precision_is_close_to_float32():
     features = make_features()
     exact, mixed = (Model(policy)(features)["lm"].losses for policy in ("float32", "mixed_bfloat16"))
@@ -97,6 +98,7 @@ def test_config_round_trip():
         np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.repeated
 def test_a_batch_of_one_equals_a_batch_of_many():
     backbone, features = Model().backbone, make_features()
     together = numpy(backbone.query_stream(features))
@@ -137,6 +139,7 @@ def test_compiled_equals_eager():
     np.testing.assert_allclose(numpy(found), numpy(model(features)["lm"].losses), atol=1e-5)
 
 
+@pytest.mark.repeated
 def test_dropout_follows_from_the_seed_state():
     model, features = Model(), make_features()
     state = model.backbone.seed_generator.state

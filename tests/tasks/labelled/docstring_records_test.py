@@ -214,7 +214,15 @@ def test_a_file_that_is_not_python_is_counted(packages):
         read("summarise", (name,))
 
 
-@pytest.mark.parametrize("task", ["package", "summary", "parameters", "summarise"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param("package", marks=pytest.mark.repeated),
+        "summary",
+        "parameters",
+        pytest.param("summarise", marks=pytest.mark.repeated),
+    ],
+)
 def test_records_of_real_packages(task):
     data = DocstringsData(task=task, packages=REAL[1:3], max_records=100)
     found, described = docstring_records(data), docstring_task(data)
@@ -227,7 +235,7 @@ def test_records_of_real_packages(task):
         assert {record.label for record in found.records} == set(names)
 
 
-@pytest.mark.parametrize("task", ["package", "summary"])
+@pytest.mark.parametrize("task", [pytest.param("package", marks=pytest.mark.repeated), "summary"])
 def test_the_length_does_not_tell_the_label_in_real_packages(task):
     records = read(task, REAL).records
     share = 1 / len({record.label for record in records})

@@ -28,7 +28,13 @@ def drawn(steps):
     return [rng.normal(size=shape) for shape in SHAPES], gradients
 
 
-@pytest.mark.parametrize("settings", [{}, {"clip_threshold": 0.4, "beta_2_decay": -0.5, "epsilon_2": 2.0}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({}, marks=pytest.mark.repeated),
+        {"clip_threshold": 0.4, "beta_2_decay": -0.5, "epsilon_2": 2.0},
+    ],
+)
 def test_updates_are_those_of_keras(settings):
     values, gradients = drawn(steps=7)
     found, _ = updated(Adafactor, values, gradients, **settings)

@@ -21,6 +21,7 @@ from firth.tokenizers.graph.sentencepiece_model import parse_model
 from tests.interop.hugging_face.tokenizers.lines import PLAIN, hostile_lines
 from tests.interop.hugging_face.tokenizers.sentence_piece_shapes import SHAPES, write
 from tests.interop.hugging_face.tokenizers.trained import ids_of, named_ids
+from tests.repeating import often
 
 LINES = 1_200
 RIGHT = tokenizers.normalizers.Strip(left=False)
@@ -36,7 +37,7 @@ def lines_for(pieces):
     return hostile_lines(LINES, [*pieces, "<0x41>"])
 
 
-@pytest.fixture(scope="module", params=SHAPES)
+@pytest.fixture(scope="module", params=often(SHAPES, ["albert", "deberta-v2", "llama", "llama, not legacy"]))
 def read(request, tmp_path_factory):
     """Our tokenizer, the model of the sentencepiece package, and theirs."""
     model, theirs = shape(request.param)
@@ -131,7 +132,15 @@ def test_written_and_read_again(read, tmp_path):
         assert read(again, lines) == read(ours, lines)
 
 
-@pytest.fixture(scope="module", params=[("unigram", False), ("unigram", True), ("bpe", True), ("bpe", False)])
+@pytest.fixture(
+    scope="module",
+    params=[
+        ("unigram", False),
+        pytest.param(("unigram", True), marks=pytest.mark.repeated),
+        pytest.param(("bpe", True), marks=pytest.mark.repeated),
+        ("bpe", False),
+    ],
+)
 def trained(request):
     """A tokenizer that is trained here: by algorithm, and with case folded or not."""
     algorithm, lowercase = request.param

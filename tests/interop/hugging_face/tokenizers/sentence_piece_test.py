@@ -40,7 +40,7 @@ def test_a_setting_that_is_null_is_a_setting_that_is_missing(tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", ["deberta-v2", "t5", "llama"])
+@pytest.mark.parametrize("name", ["deberta-v2", pytest.param("t5", marks=pytest.mark.repeated), "llama"])
 def test_models_without_tokenizer_json(name, tmp_path):
     """Ids equal those of the sentencepiece package, and special pieces are those of `tokenizer.json`."""
     ours = read_tokenizer(write_model(tmp_path, name))
@@ -53,7 +53,7 @@ def test_models_without_tokenizer_json(name, tmp_path):
     assert named_ids(ours, typed) == ids_of(shape(name)[1], typed)
 
 
-@pytest.mark.parametrize("name", ["albert", "xlnet"])
+@pytest.mark.parametrize("name", ["albert", pytest.param("xlnet", marks=pytest.mark.repeated)])
 def test_models_whose_class_changes_text(name, tmp_path):
     texts = ["``The'' Café  is [MASK] a\tplace", "Ünï </s> Words"]
     ours = read_tokenizer(write_model(tmp_path, name))
@@ -74,7 +74,7 @@ def test_deberta_with_its_model_alone_gets_a_mask_after_all_pieces(settings, tmp
     assert named_ids(ours, ["a [MASK] fox"]) == ids_of(theirs, ["a [MASK] fox"])
 
 
-@pytest.mark.parametrize("name", ["albert", "xlnet"])
+@pytest.mark.parametrize("name", [pytest.param("albert", marks=pytest.mark.repeated), "xlnet"])
 def test_pieces_that_somebody_has_defined_go_out(name, tmp_path):
     """They win over all others wherever they are found, in the sentencepiece package and there."""
     model = parse_model(shape(name)[0])
