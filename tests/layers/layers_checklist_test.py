@@ -25,7 +25,9 @@ OF_BACKBONES = {
     "CausalTransformer, rotary",
     "CausalTransformer, with a prefix",
     "TwoStreamBlock",
+    "TwoStreamTransformer",
     "TwoStreamTransformer, the query stream",
+    "BiLSTM",
 }
 FEW = [name for name in CASES if name not in OF_BACKBONES]
 cases = pytest.mark.parametrize("name", often(CASES, FEW))

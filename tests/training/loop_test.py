@@ -70,11 +70,11 @@ def test_a_loss_that_is_not_finite_stops_with_step_and_examples(artifact, tmp_pa
     assert f"step-{error.step:010d}" not in saved
 
 
-CURVE = ("step", "loss", "mlm_loss", "nsp_loss", "gradient_norm", "learning_rate", "tokens")
+CURVE = ("step", "loss", "mlm_loss", "gradient_norm", "learning_rate", "tokens")
 
 
 def recipe_of_blocks(steps, **training):
-    return tiny_recipe(True, steps=8, steps_per_execution=steps, learning_rate=0.05, **training)
+    return tiny_recipe(steps=8, steps_per_execution=steps, learning_rate=0.05, **training)
 
 
 @pytest.fixture(scope="module")

@@ -91,6 +91,7 @@ def test_an_imported_roberta_goes_out_with_its_head_and_without_a_tokenizer(tmp_
         export_model(tmp_path / "bundle", tmp_path / "near", tokenizer="near")
 
 
+@pytest.mark.repeated
 def test_a_head_that_nobody_has_trained_stays(tmp_path):
     (tmp_path / "in").mkdir()
     missing = {name: None for name in tensors_of("roberta") if name.startswith("lm_head")}
