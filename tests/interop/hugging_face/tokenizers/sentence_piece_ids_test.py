@@ -37,7 +37,7 @@ def lines_for(pieces):
     return hostile_lines(LINES, [*pieces, "<0x41>"])
 
 
-@pytest.fixture(scope="module", params=often(SHAPES, ["albert", "deberta-v2", "llama", "llama, not legacy"]))
+@pytest.fixture(scope="module", params=often(SHAPES, ["albert", "deberta-v2", "t5", "llama"]))
 def read(request, tmp_path_factory):
     """Our tokenizer, the model of the sentencepiece package, and theirs."""
     model, theirs = shape(request.param)
