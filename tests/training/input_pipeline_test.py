@@ -58,6 +58,7 @@ def test_batches_are_as_specified(batches, objective):
             assert features[name].dtype == spec.dtype
 
 
+@pytest.mark.repeated
 def test_a_later_start_gives_the_same_steps(rows, graph, batches):
     start = 7
     resumed = list(training_batches(rows, graph, 42, BATCH, start, 10).as_numpy_iterator())

@@ -53,6 +53,7 @@ def diverging(**training):
     return recipe.model_copy(update={"training": recipe.training.model_copy(update={"optimizer": optimizer})})
 
 
+@pytest.mark.repeated
 @pytest.mark.usefixtures("eager")
 def test_a_loss_that_is_not_finite_stops_with_step_and_examples(artifact, tmp_path):
     recipe = diverging(checkpoint_every_steps=1)

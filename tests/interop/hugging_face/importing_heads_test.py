@@ -35,8 +35,18 @@ TUNED = {
     "electra_spans": "span",
 }
 OTHERS = {"deberta": "deberta-v2"}
+# Tasks and families that differ in kind.
+FEW = (
+    "bert_numbers",
+    "bert_tags",
+    "bert_spans",
+    "bert_choices",
+    "xlnet_classes",
+    "bart_classes",
+    "llama_classes",
+)
 # The configuration and the tensors of each go out as they came in, so that one of a kind comes in again.
-FIRST_OF_KIND = {kind: name for name, kind in reversed(TUNED.items())}.values()
+FIRST_OF_KIND = {TUNED[name]: name for name in reversed(FEW)}.values()
 LABELS = {"0": "bad", "1": "so so", "2": "good"}
 WIDTH = 16
 
@@ -52,18 +62,6 @@ def folder_of(home, name, changed=(), **config):
 
 def has_classes(name):
     return TUNED[name] in ("classification", "tagging")
-
-
-# Tasks and families that differ in kind.
-FEW = (
-    "bert_numbers",
-    "bert_tags",
-    "bert_spans",
-    "bert_choices",
-    "xlnet_classes",
-    "bart_classes",
-    "llama_classes",
-)
 
 
 @pytest.fixture(scope="module", params=often(TUNED, FEW))
@@ -178,7 +176,20 @@ LEFT_OUT = {
 }
 
 
-@pytest.mark.parametrize("name", LEFT_OUT)
+@pytest.mark.parametrize(
+    "name",
+    often(
+        LEFT_OUT,
+        [
+            "one class",
+            "several numbers",
+            "another activation",
+            "another summary",
+            "names in a list",
+            "texts that begin with no token",
+        ],
+    ),
+)
 def test_a_head_that_is_not_ours_is_left_out_with_the_reason(tmp_path, name):
     golden, changed, reason = LEFT_OUT[name]
     tensors = {key: each for key, each in changed.items() if isinstance(each, np.ndarray)}
