@@ -58,7 +58,13 @@ def by_hand(with_bias=True):
 
 @pytest.mark.parametrize(
     ("max_logits", "training", "with_bias"),
-    [(ALL, True, True), (ALL, False, False), (THREE, True, False), (THREE, False, True), (ONE, True, True)],
+    [
+        (ALL, True, True),
+        pytest.param(ALL, False, False, marks=pytest.mark.repeated),
+        pytest.param(THREE, True, False, marks=pytest.mark.repeated),
+        (THREE, False, True),
+        (ONE, True, True),
+    ],
 )
 def test_losses_and_hits(max_logits, training, with_bias):
     arguments = {"with_bias": with_bias, "training": training, "max_logits": max_logits}

@@ -108,6 +108,7 @@ def test_a_decoder_chooses_without_a_question(base):
     check_packed_equals_served(base, MultipleChoice(form=GPTForm()), model)
 
 
+@pytest.mark.repeated
 def test_choices_among_others_are_answered_as_served_ones(base):
     served, features, outputs = check_packed_equals_served(base, TASK)
     predictions = served.model(features)["choice"]

@@ -91,6 +91,7 @@ def features_of(made, rows):
     return {name: tf.stack([part[name] for part in parts]) for name in parts[0]}
 
 
+@pytest.mark.repeated
 def test_a_sentence_among_others_is_answered_as_alone_and_as_served(served):
     made, sequences = task_of(served)
     encoded = made.encode([sentence(*each) for each in SENTENCES.items()])

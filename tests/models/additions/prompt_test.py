@@ -92,7 +92,7 @@ def test_each_document_of_a_row_reads_the_prefix_as_it_does_alone(case, method):
         close(states(model, alone(case, number)), together[:, place[tokens_of(case)][0]])
 
 
-@over(CASES, PREFIXES)
+@over(CASES, PREFIXES, few=("llama",))
 def test_a_prefix_of_zeros_is_attended_to(case, method):
     model, features = model_of(case), make_features(case)
     before = states(model, features)
@@ -102,7 +102,7 @@ def test_a_prefix_of_zeros_is_attended_to(case, method):
     assert np.abs(states(model, features) - before).max() > 0.01 * np.abs(before).max()
 
 
-@over(WITH_PROMPT, PROMPTS)
+@over(WITH_PROMPT, PROMPTS, few=("llama",))
 def test_a_prompt_is_read_and_its_states_are_left_out(case, method):
     model, features = model_of(case), alone(case)
     before = states(model, features)

@@ -107,6 +107,7 @@ def test_a_sentence_among_others_is_tagged_as_alone():
     )
 
 
+@pytest.mark.repeated
 def test_two_texts_are_compared_with_each_other_alone():
     """The answer to a record changes with either of its texts, and with no other text of the row."""
     model, features = built("two texts"), features_of(TASKS["two texts"])

@@ -48,6 +48,7 @@ def test_other_translations_are_other_data(tmp_path):
 TWIN = "tests/tasks/readers/texts_test.py::test_translations"
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("multi30k_en_de", twin=TWIN)
 def test_multi30k():
     folder = str(shared_data("multi30k_en_de"))

@@ -119,7 +119,7 @@ CONFIGS = {kind: config() for kind, config in zip(OPTIMIZERS, (
     recipes.MuonConfig))}  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", OPTIMIZERS)
+@pytest.mark.parametrize("kind", often(OPTIMIZERS, ["adamw", "lamb"]))
 def test_rows_that_repeat_count_as_one_gradient(kind):
     """A sparse gradient with repeated rows does the same as the dense one."""
     assert CONFIGS[kind].kind == kind
@@ -179,7 +179,7 @@ def updated(kind, multiplier=None, steps=1, learning_rate=0.1, **settings):
     return variables[0].numpy(), variables[1].numpy(), optimizer
 
 
-@pytest.mark.parametrize("kind", OPTIMIZERS)
+@pytest.mark.parametrize("kind", often(OPTIMIZERS, ["adamw", "adafactor", "lamb"]))
 def test_a_multiplier_scales_the_whole_update(kind):
     """As another learning rate does, weight decay included, without effect on another variable."""
     decays = "weight_decay" in type(CONFIGS[kind]).model_fields

@@ -135,8 +135,8 @@ def killed_after(monkeypatch):
 
 @pytest.mark.parametrize("settings", [
     {"algorithm": "random", "trials": 4},
-    {"algorithm": "grid", "trials": 4},
-    {"algorithm": "bayesian", "trials": 5},
+    pytest.param({"algorithm": "grid", "trials": 4}, marks=pytest.mark.repeated),
+    pytest.param({"algorithm": "bayesian", "trials": 5}, marks=pytest.mark.repeated),
     {"algorithm": "hyperband", "rounds": 2},
 ], ids=lambda settings: settings["algorithm"])  # fmt: skip
 def test_a_search_that_was_killed_between_trials_goes_on_with_those_that_are_done(
