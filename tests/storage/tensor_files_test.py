@@ -11,6 +11,7 @@ from firth.storage.tensor_files import (
     TensorFile,
     TensorSpec,
     UnreadableDtypeError,
+    open_tensors,
     spec_of,
     write_tensors as write,
 )
@@ -62,6 +63,11 @@ def test_a_cut_file_is_refused(tmp_path):
     (tmp_path / "cut").write_bytes((tmp_path / "file").read_bytes()[:-1])
     with pytest.raises(safetensors.SafetensorError):
         TensorFile(tmp_path / "cut")
+    # A file is named by its path, or by the name that it is given.
+    for file in ("cut", "none"):
+        for name, named in (("", str(tmp_path / file)), ("weights", "weights")):
+            with pytest.raises(ValueError, match=f"^{named} cannot be read"):
+                open_tensors(tmp_path / file, ValueError, name)
 
 
 def test_a_dtype_without_numbers_in_numpy(tmp_path):

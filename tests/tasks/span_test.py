@@ -23,7 +23,7 @@ from firth.tasks import TASKS
 from firth.tasks.readers import AnswerSpan, LabelledRecord
 from firth.tasks.span import NO_SPAN, find_best_spans
 from firth.tasks.task_rows import pack_records
-from firth.tasks.windows import place_pieces, windows_of
+from firth.tasks.windows import MOST_WINDOWS, place_pieces, windows_of
 from tests.exported_model import RECIPE, make_served
 from tests.repeating import often
 from tests.tasks.tagging_test import each_of, features_of, numpy, rows_of
@@ -137,6 +137,11 @@ def test_a_long_question_is_cut_and_counted(served):
     report = pack_records([each._replace(source="s") for each in (first, *others)], TASK, sequences).report
     assert json.loads(json.dumps(report))["tokens_cut"] == 14
     assert (len(first.chunks[0]), first.cut) == (6, 14) and {each.cut for each in others} == {0}
+    # Of a context no more windows are read than are served.
+    made, _ = task_of(served, TASK.model_copy(update={"stride": 1}), length=16)
+    first, *others = made.encode([record_of("the", "the cat " * 200, [])])
+    assert 1 + len(others) == MOST_WINDOWS
+    assert first.cut == 400 - len(first.chunks[1]) - len(others)
 
 
 def test_right_logits_give_the_right_answers(served):
