@@ -4,6 +4,7 @@ import contextlib
 import json
 import operator
 import sys
+from unittest import mock
 
 import jsonschema
 import numpy as np
@@ -98,7 +99,12 @@ def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path, signat
     drawn = schema_for(kind) if HAS_RANDOM and not has_slots else {}
     # Prompts of all lengths have one graph.
     monkeypatch.setattr("firth.generation.slots._SHORTEST", 256)
+    # The next test checks the automaton of the first schema.
+    check = mock.Mock(return_value=1000) if has_slots else check_automaton
+    monkeypatch.setattr("firth.serving.schemas.export.check_automaton", check)
     export_with(kind, {"order": str(tmp_path / "order.json"), **drawn}, tmp_path, slots=2 * has_slots)
+    if has_slots:
+        assert [each.args[1] for each in check.call_args_list] == [schema]
     loaded = Loaded(folder)
     described = read_description(folder)["signatures"]["generate_order"]["parameters"]
     schemas = read_description(folder)["schemas"]

@@ -25,7 +25,7 @@ FREE = {"port": 0, "grpc_port": 0, "reload_seconds": 0.2}
 def _rooms(models, settings):
     async def write(request):
         with models.lease("tiny") as version:
-            stream = version.slots.submit(SlotPrompt("a", {"max_new_tokens": 8}))
+            stream = version.slots.submit(SlotPrompt("a", {"max_new_tokens": 4}))
             texts = [each async for each in stream]
         return JSONResponse({"version": version.version, "text": texts[-1].text})
 
@@ -51,7 +51,7 @@ def _asked_again(client, answers):
 
     def ask():
         # Without a pause they would take what the next version is loaded with.
-        while not ended.wait(0.1):
+        while not ended.wait(0.2):
             answers.append(client.get("/write"))
 
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
