@@ -57,7 +57,7 @@ def test_it_saves_after_its_step_and_goes_on_to_the_same_result(tmp_path, whole,
 
 @pytest.mark.parametrize(
     "place",
-    [pytest.param(History, "append", marks=pytest.mark.repeated), (Checkpoints, "_write")],
+    [pytest.param((History, "append"), marks=pytest.mark.repeated), (Checkpoints, "_write")],
     ids=["line", "checkpoint"],
 )
 def test_it_ends_the_run_after_its_last_step_too(tmp_path, place, whole):
