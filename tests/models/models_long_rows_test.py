@@ -63,8 +63,9 @@ def all_pairs(shapes, lengths=(LENGTH, TARGET_LENGTH)) -> int:
     return sum(shape[-2] in lengths and shape[-1] in lengths for shape in shapes if len(shape) > 3)
 
 
-# Below, stacks of blocks hold no pairs.
-@pytest.mark.parametrize("name", often(USUAL, ["prefix_lm"]))
+# Below, a stack of blocks holds no pairs.
+@pytest.mark.repeated
+@pytest.mark.parametrize("name", USUAL)
 def test_no_tensor_of_the_step_holds_all_pairs_of_tokens(name, few_rows):
     def count():
         model, losses = build(name, again=False, layers=1)
