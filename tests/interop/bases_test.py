@@ -99,7 +99,7 @@ def test_a_checkpoints_path_and_other_formats_are_bases(folder):
 def test_the_command_and_the_front_door_find_the_same(folder, caplog):
     sources = Option("sources", [{"kind": "text", "paths": ["a.txt"]}], "texts")
     base = read_recipe_with(None, [Option("base", str(folder), "base"), sources]).base
-    (line,) = caplog.messages
+    (line,) = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
     command = ["show", "bert_tiny", "--base", folder.name]
     shown = CliRunner().invoke(app, command)
     assert base.digest in shown.output and "is imported as" not in shown.output
