@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from firth.cli.output import ExitCode, fail, note, terminal, usage_errors
+from firth.cli.output import ExitCode, fail, note, run_quietly, terminal, usage_errors
 
 EngineName = Annotated[
     str | None,
@@ -39,14 +39,27 @@ def bundle_of(given: str, root: pathlib.Path) -> str:
 def import_base(path: str, root: str) -> str | None:
     """Returns the bundle of a base that is another library's folder; draws the import, and notes it."""
     from firth.cli.import_weights import drawing_import
-    from firth.interop.bases import imported_base
+    from firth.interop.bases import find_foreign
+    from firth.recipes.reading.bundles import NoBundleError
 
-    notes: list[str] = []
+    found = find_foreign(path, root)
+    if found is None or found.is_imported:
+        return None if found is None else found.bundle
+
+    def work() -> list[str] | NoBundleError:
+        try:
+            return found.import_it()
+        except NoBundleError as error:
+            # The recipe's reader adds the place of the base.
+            return error
+
     with drawing_import(terminal(err=True)):
-        bundle = imported_base(path, root, notes.append)
-    for each in notes:
+        made = run_quietly(work, "import", {})
+    if isinstance(made, NoBundleError):
+        raise made
+    for each in made:
         note(each)
-    return bundle
+    return found.bundle
 
 
 def adapter_of(given: str, root: pathlib.Path) -> str:

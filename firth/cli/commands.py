@@ -84,8 +84,17 @@ def recipe_or_exit(
     options: Sequence["str | Option"] = (),
     require_all: bool = False,
     root: pathlib.Path | None = None,
+    imports: bool = True,
 ) -> "Recipe":
-    """Loads a recipe; if it is not valid, prints one problem a line and ends the command."""
+    """Loads a recipe; if it is not valid, prints one problem a line and ends the command.
+
+    Args:
+        name: Name or path of the recipe.
+        options: Values that replace those of the recipe.
+        require_all: Whether what a run needs must be there.
+        root: Folder of all runs.
+        imports: Whether a base that is another library's folder is imported, and not refused.
+    """
     from firth.cli.bundles import import_base
     from firth.recipes import RecipeError
     from firth.recipes.reading.bases import base_notices
@@ -93,7 +102,7 @@ def recipe_or_exit(
     from firth.recipes.reading.requirements import missing, notices, too_few_documents
 
     with usage_errors(RecipeError):
-        recipe, places = load_with_places(name, options, root, import_base)
+        recipe, places = load_with_places(name, options, root, import_base if imports else None)
     if problems := (missing(recipe, places) or too_few_documents(recipe, places)) if require_all else []:
         fail("\n".join(problems), ExitCode.USAGE)
     for notice in [*notices(recipe), *base_notices(recipe, places)]:

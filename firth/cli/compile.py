@@ -156,17 +156,20 @@ def _compile(
 
 
 def _recipe_of(name: str, options: Any, root: pathlib.Path, corpus_only: bool) -> "tuple[RunRecipe, str]":
-    """Returns the recipe, checked, and the kind of its pipeline."""
-    from firth.cli.bundles import import_base
+    """Returns the recipe, checked, and the kind of its pipeline.
+
+    No base is imported here: its bundle would be where no container finds it.
+    """
     from firth.recipes import RecipeError
     from firth.recipes.reading.adapting import adapts, load_adapting_recipe
 
     if not adapts(name):
-        return recipe_or_exit(name, options, root=root), "curate" if corpus_only else "pretrain"
+        checked = recipe_or_exit(name, options, root=root, imports=False)
+        return checked, "curate" if corpus_only else "pretrain"
     if corpus_only:
         fail("--corpus-only: a recipe that adapts a model has no corpus", ExitCode.USAGE)
     with usage_errors(RecipeError):
-        return load_adapting_recipe(name, options, root, import_base), "finetune"
+        return load_adapting_recipe(name, options, root), "finetune"
 
 
 def _file_of(output: str, orchestrator: str) -> str:

@@ -69,11 +69,16 @@ def test_the_corpus_alone(firth, tmp_path):
         ),
         (("bert_tiny", *VERTEX, "--endpoint", "project=a,regon=b"), "did you mean region?"),
         (("bert_tinny", *VERTEX), "did you mean bert_tiny?"),
+        (("bert_tiny", *VERTEX, "--base", "minilm"), "is not a model bundle: `firth import hf "),
+        (("task.yaml", *VERTEX, "--base", "minilm"), "is not a model bundle: `firth import hf "),
         (("bert_tiny", *VERTEX, "--resources", "Trainer:cpus=4"), "did you mean cpu?"),
         (("bert_tiny", *VERTEX, "--resources", "Trainr:cpu=4"), "did you mean Trainer?"),
     ],
 )
 def test_wrong_usage_gets_the_nearest(firth, tmp_path, arguments, problem):
+    (tmp_path / "minilm").mkdir()
+    (tmp_path / "minilm" / "config.json").write_text('{"model_type": "bert"}')
+    (tmp_path / "task.yaml").write_text("task: {kind: classification}\ndata: {kind: columns, train: a.csv}\n")
     result = firth("compile", *arguments)
     assert result.exit_code == 2 and problem in result.stderr
     assert not (tmp_path / "pipeline.json").exists()

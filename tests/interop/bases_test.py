@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from firth.cli.main import app
 from firth.interop.bases import imported_base
+from firth.interop.formats import Format
 from firth.language_model.opening import read_recipe_with
 from firth.recipes import RecipeError, load_recipe
 from firth.recipes.reading.bundles import digest_of_bundle
@@ -28,10 +29,10 @@ def folder(tmp_path, monkeypatch):
     return originals.write(tmp_path / "bert of 2018", TENSORS)
 
 
-def read(path, said=None):
+def read(path, said=None, root="runs"):
     """The recipe of a base, read as a library does."""
     bring = functools.partial(imported_base, report=[].append if said is None else said.append)
-    return load_recipe(None, ["sources=[{kind: text, paths: [a.txt]}]", f"base={path}"], "runs", bring)
+    return load_recipe(None, ["sources=[{kind: text, paths: [a.txt]}]", f"base={path}"], root, bring)
 
 
 def test_a_second_reading_finds_the_first_ones_import(folder):
@@ -96,10 +97,46 @@ def test_a_checkpoints_path_and_other_formats_are_bases(folder):
     assert read(path).tokenizer.kind == "wordpiece"
 
 
+def test_checkpoints_whose_folders_would_be_called_the_same_are_two(folder):
+    names = ("bert model.ckpt", "bert_model.ckpt")
+    originals.save(folder / names[0], {name: each + 1 for name, each in TENSORS.items()})
+    bases = [read(folder / name).base for name in names]
+    assert len({base.bundle for base in bases}) == len({base.digest for base in bases}) == 2
+    # The other checkpoint is no part of this one.
+    originals.save(folder / names[0], TENSORS)
+    assert read(folder / names[1]).base == bases[1]
+
+
+@pytest.mark.parametrize("root", ["runs", "."])
+@pytest.mark.parametrize("kind", ["checkpoint", "folder"])
+def test_runs_and_hidden_files_in_the_bases_folder_are_no_part_of_it(folder, monkeypatch, root, kind):
+    base = "./bert_model.ckpt"
+    if kind == "folder":
+        base, folder = ".", pathlib.Path("published")
+        folder.mkdir()
+        checkpoint(folder)
+    monkeypatch.chdir(folder)
+    first = read(base, said := [], root)
+    pathlib.Path(".cache").mkdir()
+    for path in (".seen", ".cache/seen"):
+        pathlib.Path(path).write_text("today")
+    assert read(base, said, root) == first and len(said) == 1
+
+
+def test_what_a_reader_did_not_expect_is_a_message_of_the_command(folder, monkeypatch):
+    def broken(*_):
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr(Format, "import_model", broken)
+    monkeypatch.setenv("FIRTH_LASTING_TMPDIR", str(folder.parent))
+    shown = CliRunner().invoke(app, ["show", "bert_tiny", "--base", folder.name])
+    assert shown.exit_code == 1 and "IndexError: list index out of range\nThe log is " in shown.output
+
+
 def test_the_command_and_the_front_door_find_the_same(folder, caplog):
     sources = Option("sources", [{"kind": "text", "paths": ["a.txt"]}], "texts")
     base = read_recipe_with(None, [Option("base", str(folder), "base"), sources]).base
-    (line,) = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    (line,) = [each.getMessage() for each in caplog.records if each.name == "firth.interop.bases"]
     command = ["show", "bert_tiny", "--base", folder.name]
     shown = CliRunner().invoke(app, command)
     assert base.digest in shown.output and "is imported as" not in shown.output

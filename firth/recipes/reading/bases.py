@@ -17,6 +17,7 @@ from firth.recipes.reading.bundles import (
     checkpoints_of,
     digest_of_bundle,
     find_bundle,
+    may_be_base,
 )
 from firth.recipes.reading.differences import differences
 from firth.recipes.reading.raw_recipes import Origin, RawRecipe, assign
@@ -169,8 +170,9 @@ def _find(said: Any, origin: Origin, root: str, import_base: ImportBase | None) 
     if not isinstance(said, str) or not said:
         raise NoBundleError(f"must be the name of a run or the path of a bundle, not {said!r}")
     path = absolute(said, origin.folder, NamesFiles(is_folder=True))
-    is_path = os.sep in said or (storage.is_folder(path) and not storage.is_folder(os.path.join(root, said)))
-    if not is_path:
+    is_path = os.sep in said or said in (os.curdir, os.pardir)
+    # A run comes first, and a folder that only has the name of a misspelt one is none.
+    if not is_path and (storage.is_folder(os.path.join(root, said)) or not may_be_base(path)):
         return find_bundle(said, root)
     try:
         return bundle_in(path)

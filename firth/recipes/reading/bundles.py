@@ -3,7 +3,7 @@
 import hashlib
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from firth import storage
 from firth.recipes.base.errors import suggest
@@ -71,6 +71,11 @@ def bundle_in(folder: str) -> str:
     return found[-1]
 
 
+def may_be_base(folder: str) -> bool:
+    """Returns whether a folder is or holds a bundle, or is another library's."""
+    return bool(_bundles_below(folder) or how_to_import(folder))
+
+
 def check_bundle(folder: str) -> None:
     """Passes if a folder is a whole bundle."""
     lacking = [name for name in _PARTS if not storage.exists(os.path.join(folder, name))]
@@ -126,10 +131,13 @@ def digest_of_bundle(folder: str) -> str:
     ...     digest_of_bundle(root)[:8]
     '50084cb9'
     """
+    return digest_of_files(folder, (name for name in storage.files_below(folder) if name != storage.MARKER))
+
+
+def digest_of_files(folder: str, names: Iterable[str]) -> str:
+    """Returns the SHA-256 over files of a folder and their paths in it, in hex."""
     whole = hashlib.sha256()
-    for name in sorted(storage.files_below(folder)):
-        if name == storage.MARKER:
-            continue
+    for name in sorted(names):
         content = storage.digest_of(os.path.join(folder, name))
         whole.update(f"{name} {content.hex()}\n".encode())
     return whole.hexdigest()
