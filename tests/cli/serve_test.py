@@ -34,10 +34,18 @@ import httpx
 from firth.cli.main import app
 from firth.serving.server.process import ServerProcess
 
+def is_ready(address):
+    try:
+        return httpx.get(f"{address}/readyz").status_code == 200
+    except httpx.TransportError:
+        return False
+
 def end(address):
-    while httpx.get(f"{address}/readyz").status_code != 200:
-        time.sleep(0.05)
-    os.kill(os.getpid(), signal.SIGTERM)
+    try:
+        while not is_ready(address):
+            time.sleep(0.05)
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
 
 def run(server, run=ServerProcess.run):
     threading.Thread(target=end, args=(server.address,)).start()

@@ -194,7 +194,6 @@ def test_the_end_of_an_interval_can_be_bounded_even_next_to_a_baseline(evaluated
         assert load_evaluation(uri, name)["overall"]["f1"] == pytest.approx(f1, abs=1e-9)
 
 
-@pytest.mark.repeated
 def test_without_thresholds_a_model_is_held_to_the_best_constant_answer(folder, model, examples):
     evaluation, blessing = run_evaluator(folder / "constant", examples, model, config_of())
     (compared,) = [each for each in load_thresholds(evaluation.uri) if each.compared]

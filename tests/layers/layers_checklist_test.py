@@ -32,7 +32,8 @@ OF_BACKBONES = {
 FEW = [name for name in CASES if name not in OF_BACKBONES]
 cases = pytest.mark.parametrize("name", often(CASES, FEW))
 # What holds for a layer, whatever is special.
-layers = pytest.mark.parametrize("name", often([name for name in CASES if "," not in name], FEW))
+PLAIN = [name for name in CASES if "," not in name]
+layers = pytest.mark.parametrize("name", often(PLAIN, FEW, is_shared=True))
 
 
 def make(name, **changes):
@@ -173,7 +174,7 @@ STACKS = {
 }
 
 
-@pytest.mark.parametrize("name", often([name for name in CASES if "," not in name], set(CASES) - STACKS))
+@pytest.mark.parametrize("name", often(PLAIN, {*PLAIN} - STACKS))
 def test_compiled_equals_eager(name):
     layer, eager = built(name)
     found = compiled(lambda *inputs: call(layer, name, *inputs))(*CASES[name].inputs(0))

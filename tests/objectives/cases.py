@@ -148,7 +148,7 @@ HIDING = [name for name in CHOOSING if hasattr(CASES[name].config, "paper_exact"
 
 def of_each(names=CASES) -> list:
     """Parameters of a test: cases of which some are tried by the repeated tests."""
-    return often(names, set(CASES) - REPEATED)
+    return often(names, {*names} - REPEATED)
 
 
 class Made(typing.NamedTuple):

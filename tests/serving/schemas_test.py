@@ -79,7 +79,7 @@ def schema_for(kind):
 @pytest.fixture
 def signatures_of_schemas(kind, monkeypatch):
     """Exports the signatures of schemas alone, and `generate` with them for one kind of tokenizer."""
-    plain = {"generate"} if kind == "sentencepiece" else set()
+    plain = {"generate"} if kind == "bpe" else set()
 
     def offered(*arguments):
         found = text_signatures(*arguments)

@@ -20,8 +20,9 @@ from tests.tuning.table import ADDING, small
 
 # One of each kind of backbone, and of BERT's one whose layers share their weights.
 FAMILIES = ("bert", "albert", "gpt", "t5", "xlnet", "elmo")
-# One that merges, one that does not, and one that keeps what its network makes; `adapters_test` has LoRA.
-FEW = ("adalora", "houlsby", "p_tuning")
+# One that merges, one of blocks, one of keys, and one that keeps what its network makes.
+# `adapters_test` has LoRA.
+FEW = ("adalora", "houlsby", "prefix_tuning", "p_tuning")
 CASES = [(kind, family) for family in FAMILIES for kind in ADDING if fits(kind, family)]
 
 

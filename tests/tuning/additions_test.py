@@ -88,7 +88,7 @@ def draw(model):
 
 EACH = ("lora", "adalora", "loha", "ia3", "ia3, inputs")
 PAIRS = [(case, method) for method in EACH for case in CASES if method == "lora" or case == OF_ALL]
-# `tuning_properties_test.py` asks the same of each method after some steps.
+# `tuning_properties_test.py` asks the same of other methods after some steps.
 FEW = [(case, "lora") for case in ("masked_lm, mask decoder", "permutation_lm", OF_ALL, "bidirectional_lm")]
 FEW += [(OF_ALL, "ia3, inputs")]
 

@@ -18,8 +18,8 @@ from tests.tuning.table import ADDING, may_train, small
 # One of each kind of backbone, and which of them may have no place for what a method adds.
 CASES = ["masked_lm", "causal_lm, table of its own", "span_corruption", "permutation_lm", "bidirectional_lm"]
 MAY_REFUSE = {"permutation_lm", "bidirectional_lm"}
-# Those that differ in what they keep: ranks that change, scales, blocks, keys and prompts.
-OFTEN = {"adalora", "ia3", "houlsby", "prefix_tuning", "prompt_tuning"}
+# Those that differ in what they keep: ranks that change, products, scales, blocks, keys and prompts.
+OFTEN = {"adalora", "loha", "ia3", "houlsby", "prefix_tuning", "prompt_tuning"}
 # What counts as the same logits, as a share of the largest. Training must move them at least a
 # hundred times as far, or a merge that lost everything could pass for the same.
 SAME = 1e-5

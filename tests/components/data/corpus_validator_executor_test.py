@@ -1,6 +1,7 @@
 """A cleaned corpus whose shares are compared with those of an earlier run."""
 
 import json
+import logging
 import pathlib
 
 import pytest
@@ -65,5 +66,9 @@ def test_what_may_move_or_was_taken_before_passes_with_its_shares(tmp_path, repo
 
 def test_the_first_run_has_nothing_to_compare_with_and_its_warnings_are_logged(tmp_path, caplog):
     made = validate(tmp_path, {"report": report(tmp_path / "now", ["source 'web'"], en=6)})
-    assert shares(made) == [] and caplog.messages == ["source 'web'"]
-    assert json.loads(pathlib.Path(made["measured"].uri, "warnings.json").read_text()) == caplog.messages
+    assert shares(made) == []
+    # Other tests may let loggers of packages write more.
+    logged = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
+    assert [each for each in logged if each.startswith("source ")] == ["source 'web'"]
+    warnings = json.loads(pathlib.Path(made["measured"].uri, "warnings.json").read_text())
+    assert warnings == ["source 'web'"]

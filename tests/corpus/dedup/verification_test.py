@@ -66,7 +66,7 @@ def by_hand(documents, least):
 @pytest.mark.parametrize(
     ("least", "options"),
     [
-        pytest.param(0.0, {"batch": 31}, marks=pytest.mark.repeated),
+        (0.0, {"batch": 31}),
         (0.75, {"batch": 4, "groups": 3, "by_files": True}),
     ],
 )
@@ -103,7 +103,6 @@ def test_a_large_bucket_is_compared_in_part_and_counted(tmp_path):
     }
 
 
-@pytest.mark.repeated
 def test_a_document_read_twice_stays_once(tmp_path):
     twice = [document("The same place, read twice.", "a")] * 2
     kept, totals = run_steps(tmp_path, [*twice, document("Another one.", "b")], step(0.8), batch=1)
@@ -111,7 +110,6 @@ def test_a_document_read_twice_stays_once(tmp_path):
     assert counts(totals)["pairs_compared"] == 0
 
 
-@pytest.mark.repeated
 def test_data_sets_are_verified_too(tmp_path):
     words = random_words(random.Random(5), 84)
     documents = [

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from firth.corpus import SPLITS, Document
 from firth.corpus.privacy.excerpts import scrubber_for
 from firth.corpus.report.datasheet import datasheet_page, make_datasheet
@@ -68,7 +66,6 @@ def test_without_the_step_only_reports_are_without_them(tmp_path):
     assert json.loads(rejected.splitlines()[0])["file"].partition("<EMAIL>")[0] in ("", "bad ")
 
 
-@pytest.mark.repeated
 def test_a_key_says_that_they_are_kept(tmp_path):
     documents, report, page, rejected = cleaned(tmp_path, PiiStep(kind="pii", metadata="keep"))
     assert all(MAIL not in each.text and MAIL in each.uri and ADDRESS in each.uri for each in documents)

@@ -43,9 +43,13 @@ models = pytest.mark.parametrize("name", often(chosen(MODELS), {*chosen(MODELS)}
 # One for each mask.
 every_model = pytest.mark.parametrize(
     "name",
-    often(chosen(MODELS) if IS_JAX else MODELS, ["deberta", "unilm", "llama", "prefix lm", "bart"]),
+    often(
+        chosen(MODELS) if IS_JAX else MODELS,
+        ["deberta", "unilm", "llama", "prefix lm", "bart"],
+        is_shared=IS_JAX,
+    ),
 )
-decoders = pytest.mark.parametrize("name", often(chosen(DECODERS), ["llama"]))
+decoders = pytest.mark.parametrize("name", often(chosen(DECODERS), ["llama", "prefix lm"]))
 encoder_decoders = pytest.mark.parametrize("name", often(chosen(ENCODER_DECODERS), ["bart"]))
 
 

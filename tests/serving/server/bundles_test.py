@@ -172,13 +172,15 @@ def test_a_text_that_nobody_reads_frees_its_place(monkeypatch):
         return write(texts, {**arguments, "callback": take})
 
     monkeypatch.setattr(made._runtime, "write", write_permitted)
-    first, second = (texts.join(SlotPrompt(ids=each, parameters=asked)) for each in ids[:2])
-    found = {each.number: each for each in texts.step()}
-    third = texts.join(SlotPrompt(ids=ids[2], parameters=asked))
-    assert texts.free == 0
-    texts.end(first)
-    assert texts.free == 1
-    permits.release(100)
+    try:
+        first, second = (texts.join(SlotPrompt(ids=each, parameters=asked)) for each in ids[:2])
+        found = {each.number: each for each in texts.step()}
+        third = texts.join(SlotPrompt(ids=ids[2], parameters=asked))
+        assert texts.free == 0
+        texts.end(first)
+        assert texts.free == 1
+    finally:
+        permits.release(100)
     while texts.free < 3:
         found |= {each.number: each for each in texts.step()}
     for number, wanted in ((second, expected[1]), (third, expected[2])):

@@ -119,7 +119,7 @@ CONFIGS = {kind: config() for kind, config in zip(OPTIMIZERS, (
     recipes.MuonConfig))}  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", often(OPTIMIZERS, ["adamw", "lamb"]))
+@pytest.mark.parametrize("kind", often(OPTIMIZERS, ["adamw", "adafactor"]))
 def test_rows_that_repeat_count_as_one_gradient(kind):
     """A sparse gradient with repeated rows does the same as the dense one."""
     assert CONFIGS[kind].kind == kind
@@ -199,7 +199,7 @@ def test_a_multiplier_scales_what_adafactor_takes_of_a_rate():
     np.testing.assert_allclose(quarter - 1, (plain - 1) / 4, rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", often(OPTIMIZERS, ["adamw", "muon"]))
+@pytest.mark.parametrize("kind", often(OPTIMIZERS, ["adamw", "adafactor", "muon"]))
 def test_a_variable_stays_bit_for_bit_until_its_training_starts(kind):
     for steps in (1, 2, 3):
         value = updated(kind, StartsAt(2), steps=steps)[0]
@@ -246,7 +246,7 @@ def test_a_multiplier_that_fits_nothing_is_refused(multipliers, message):
         build_optimizer(CONFIGS["adamw"], 3, multipliers=multipliers).build([keras.Variable(1.0, name="v")])
 
 
-@pytest.mark.parametrize("kind", often(OPTIMIZERS, ["adamw", "muon"]))
+@pytest.mark.parametrize("kind", often(OPTIMIZERS, ["adamw", "adafactor", "muon"]))
 def test_all_variables_of_an_optimizer_have_names_of_their_own(kind):
     """So that a run with other heads can take those that it shares."""
     model = build_pretraining_model(tiny_recipe())
