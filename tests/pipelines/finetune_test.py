@@ -22,7 +22,7 @@ WORDS = ("the", "word", "sat", "on", "mat", "keeps", "company", "you", "shall", 
 OPTIONS = (
     "--set=training.optimizer.learning_rate=0.02",
     "--set=sequences={length: 32, max_documents: 4}",
-    "--set=epochs=6",
+    "--set=epochs=8",
     "--set=examples_per_step=16",
 )
 
@@ -72,7 +72,7 @@ def test_the_front_door_trains_the_same_weights(first, folder):
         "examples_per_step": 16,
     }
     base = firth.load(folder / "firth-runs" / "base")
-    own = base.finetune(folder / "texts.csv", epochs=6, overrides=values, verbose=False)
+    own = base.finetune(folder / "texts.csv", epochs=8, overrides=values, verbose=False)
     _, summary = first
     for one, other in zip(own.get_weights(), load_model(summary["bundle"]).get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)

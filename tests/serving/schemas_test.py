@@ -79,7 +79,7 @@ def schema_for(kind):
 @pytest.fixture
 def signatures_of_schemas(kind, monkeypatch):
     """Exports the signatures of schemas alone, and `generate` with them for one kind of tokenizer."""
-    plain = {"generate"} if kind == "bpe" else set()
+    plain = {"generate"} if kind == "sentencepiece" else set()
 
     def offered(*arguments):
         found = text_signatures(*arguments)
@@ -153,8 +153,10 @@ def check_slots(folder, asked, expected, monkeypatch):
     monkeypatch.setitem(sys.modules, "llguidance", None)
     llguidance_grammar.llguidance.cache_clear()
     batcher = ContinuousBatcher(folder)
-    written = {each.number: each for each in batcher.write(asked)}
+    written = {each.number: each for each in batcher.write([*asked, asked[-1]._replace(schema="")])}
     assert [written[number].text for number in range(4)] == expected
+    # A schema holds the texts that ask for it alone.
+    assert not written.pop(4).text.lstrip().startswith("{")
     assert all((each.ended, each.complete) == ("end", True) for each in written.values())
     short = asked[0]._replace(parameters={"max_new_tokens": 2})
     own = JsonSchema(json_schema={"type": "integer"})
@@ -167,6 +169,14 @@ def check_slots(folder, asked, expected, monkeypatch):
         with pytest.raises(ValueError, match=said):
             batcher.join(refused)
     assert batcher.free == 2
+
+
+def test_the_signature_of_free_texts_is_the_one_without_schemas():
+    recipe = generator("causal_lm, table of its own", "bpe").recipe
+    changed = recipe.export.model_copy(update={"schemas": {"order": ORDER}})
+    plain, held = text_signatures(recipe), text_signatures(recipe.model_copy(update={"export": changed}))
+    assert held.keys() - plain.keys() == {"generate_order"}
+    assert held["generate"].function is plain["generate"].function
 
 
 def test_an_automaton_that_other_engines_do_not_confirm_is_not_exported():
