@@ -11,10 +11,10 @@ def often(values: Iterable, few: Collection, *, is_shared: bool = False) -> list
     Args:
         values: Values of one parameter, or tuples of those of several.
         few: Values that are tried each time.
-        is_shared: Whether `few` is of other tables or backends too, and may have what is none of the values.
+        is_shared: True if other tables or backends use `few` too, so that some of it may not be in `values`.
 
     Raises:
-        ValueError: Where `few` has what is none of the values.
+        ValueError: If a value of `few` is not in `values`.
     """
     values = list(values)
     if absent := [each for each in few if each not in values and not is_shared]:

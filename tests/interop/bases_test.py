@@ -102,7 +102,7 @@ def test_checkpoints_whose_folders_would_be_called_the_same_are_two(folder):
     originals.save(folder / names[0], {name: each + 1 for name, each in TENSORS.items()})
     bases = [read(folder / name).base for name in names]
     assert len({base.bundle for base in bases}) == len({base.digest for base in bases}) == 2
-    # The other checkpoint is no part of this one.
+    # The digest of a checkpoint leaves out the files of the other one.
     originals.save(folder / names[0], TENSORS)
     assert read(folder / names[1]).base == bases[1]
 

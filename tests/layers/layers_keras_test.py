@@ -10,7 +10,7 @@ import pytest
 
 import firth.layers
 from tests.layers.inputs import BATCH, LENGTH, VOCABULARY, WIDTH
-from tests.layers.layers_checklist_test import call, make, numpy
+from tests.layers.layers_checklist_test import STACKS as COMPILED_STACKS, call, make, numpy
 from tests.layers.table import CASES
 from tests.repeating import often
 
@@ -50,14 +50,7 @@ ALONE = [name for name in STATES if not needed_by(name)]
 
 
 # Backbones are made of these, and `tests/models` saves, clones and summarises all of those.
-STACKS = {
-    "MaskedTransformer",
-    "CausalTransformer",
-    "TwoStreamTransformer",
-    "TwoStreamBlock",
-    "BiLSTM",
-    "LSTM",
-}
+STACKS = COMPILED_STACKS - {"TransformerBlock"}
 
 
 def of_each(names, left_out=()):

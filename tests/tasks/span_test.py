@@ -137,7 +137,7 @@ def test_a_long_question_is_cut_and_counted(served):
     report = pack_records([each._replace(source="s") for each in (first, *others)], TASK, sequences).report
     assert json.loads(json.dumps(report))["tokens_cut"] == 14
     assert (len(first.chunks[0]), first.cut) == (6, 14) and {each.cut for each in others} == {0}
-    # Of a context no more windows are read than are served.
+    # A long context is read in as many windows as are served, and no more.
     made, _ = task_of(served, TASK.model_copy(update={"stride": 1}), length=16)
     first, *others = made.encode([record_of("the", "the cat " * 200, [])])
     assert 1 + len(others) == MOST_WINDOWS

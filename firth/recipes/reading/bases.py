@@ -171,7 +171,7 @@ def _find(said: Any, origin: Origin, root: str, import_base: ImportBase | None) 
         raise NoBundleError(f"must be the name of a run or the path of a bundle, not {said!r}")
     path = absolute(said, origin.folder, NamesFiles(is_folder=True))
     is_path = os.sep in said or said in (os.curdir, os.pardir)
-    # A run comes first, and a folder that only has the name of a misspelt one is none.
+    # A run comes first. A folder with the name of a misspelt run is a base only if it holds a model.
     if not is_path and (storage.is_folder(os.path.join(root, said)) or not may_be_base(path)):
         return find_bundle(said, root)
     try:

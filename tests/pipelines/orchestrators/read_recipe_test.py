@@ -45,7 +45,7 @@ def corpus(tmp_path):
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """A recipe of a file that no test changes, and what it is compiled to."""
+    """The recipe of a file that no test changes, and its compiled pipeline."""
     folder = tmp_path_factory.mktemp("shared")
     (folder / "a.txt").write_text("A word.\n")
     recipe = load_recipe("demo", [of_texts(folder)])

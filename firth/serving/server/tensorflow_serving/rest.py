@@ -219,7 +219,7 @@ def read_address(method: str, path: str) -> Address:
         path: Path of the request, as it was sent, with `%2F` for a slash in a name.
 
     Raises:
-        RequestError: if the path is no address of TF Serving's API.
+        RequestError: if TF Serving's API has no such path.
 
     Example:
 
