@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lint and a smoke test on the second stack, in the Debian 13 of scripts/second_stack.sh: a pipeline from text to a
-# SavedModel, the layers, the tokenizers, and models and tokenizers of other libraries.
+# SavedModel, the process that checks one, the layers, the tokenizers, and models and tokenizers of other libraries.
 #
 # Exits with 0 if all pass, with 75 if nothing could be run (Debian's mirror does not answer, or nobody may mount), and
 # with 1 otherwise.
@@ -8,6 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 tests=(
   tests/pipelines/pretrain_test.py
+  tests/serving/validation_test.py
   tests/layers/layers_checklist_test.py
   tests/tokenizers/graph
   tests/tokenizers/word_piece_test.py

@@ -129,6 +129,17 @@ def skip_package_imports() -> None:
         sys.modules["tensorflow"] = outline
 
 
+def _mode(folder: pathlib.Path) -> int:
+    """Returns the mode in which TensorFlow's own import loads its library: its releases differ.
+
+    The ops of tensorflow-text each have a copy of protobuf. In TensorFlow 2.21 they find the attributes of a
+    node only where the library's symbols replace that copy's, and abort elsewhere: the hash of a name is
+    seeded by an address.
+    """
+    exports_symbols = os.path.exists(folder / "python" / "pywrap_dlopen_global_flags.py")
+    return ctypes.RTLD_GLOBAL if exports_symbols else ctypes.RTLD_LOCAL
+
+
 @functools.cache
 def library() -> Any:
     """Returns TensorFlow's C library."""
@@ -139,7 +150,7 @@ def library() -> Any:
             f"{folder} has no libtensorflow_cc; models are checked by that of TensorFlow's own wheels"
         )
     try:
-        made = ctypes.CDLL(str(found[0]), mode=ctypes.RTLD_LOCAL)
+        made = ctypes.CDLL(str(found[0]), mode=_mode(folder))
     except OSError as error:
         raise ImportError(
             f"TensorFlow's C library, by which models are checked, cannot be loaded: {error}"

@@ -1,4 +1,6 @@
+import ctypes
 import types
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -43,6 +45,19 @@ def test_a_library_that_cannot_be_loaded_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(session, "package_folder", lambda name: tmp_path)
     with pytest.raises(ImportError, match=r"libtensorflow_cc\.so\.2"):
         session.library.__wrapped__()
+
+
+@pytest.mark.parametrize("exported", [True, False])
+def test_the_library_exports_its_symbols_where_tensorflows_import_does(tmp_path, monkeypatch, exported):
+    (tmp_path / "python").mkdir()
+    (tmp_path / "libtensorflow_cc.so.2").touch()
+    if exported:
+        (tmp_path / "python" / "pywrap_dlopen_global_flags.py").touch()
+    session, modes = isolated_check.isolated_session, []
+    monkeypatch.setattr(session, "package_folder", lambda name: tmp_path)
+    monkeypatch.setattr(ctypes, "CDLL", lambda path, mode: modes.append(mode) or mock.MagicMock())
+    session.library.__wrapped__()
+    assert modes == [ctypes.RTLD_GLOBAL if exported else ctypes.RTLD_LOCAL]
 
 
 def test_texts_that_are_not_bytes_are_refused_before_memory_is_taken():
