@@ -18,6 +18,7 @@ from tests.lookups import (
     remember_protocols,
     remember_tracebacks,
     remember_yaml,
+    share_kernels_of_variables,
 )
 from tests.shared_data import missing_data, twin_problem
 from tests.worker_memory import WorkerMemory, forget_custom_gradients
@@ -102,6 +103,7 @@ def pytest_collection_finish():
     remember_protocols()
     remember_tracebacks()
     remember_arguments_of_layers()
+    share_kernels_of_variables()
     remember_commands()
     remember_yaml()
     build_automata_here()

@@ -40,6 +40,22 @@ def remember_arguments_of_layers() -> None:
             module.inspect = types.SimpleNamespace(**{**vars(inspect), **remembered})
 
 
+def share_kernels_of_variables() -> None:
+    """Lets TensorFlow, where it is loaded, make all eager variables of a shape by one kernel.
+
+    It keeps a kernel, and 40 kB, for each name: of a test run's variables these are hundreds of megabytes.
+    """
+    if operations := sys.modules.get("tensorflow.python.ops.gen_resource_variable_ops"):
+        make = operations.var_handle_op
+
+        def made(*arguments, debug_name="", **options):
+            if sys.modules["tensorflow"].executing_eagerly():
+                debug_name = "variable"
+            return make(*arguments, debug_name=debug_name, **options)
+
+        operations.var_handle_op = made
+
+
 def remember_commands() -> None:
     """Lets Typer, where it is loaded, remember the commands of an app, which it builds for each call."""
     if "typer" in sys.modules:

@@ -67,3 +67,9 @@ def test_a_layer_has_the_signature_of_its_own_call():
         assert ("mask" in layer.call_signature_parameters) == (made is First)
     with pytest.raises(ValueError, match="width"):
         First(width=3)
+
+
+def test_a_variable_has_its_own_name_and_value():
+    one, other = (keras.Variable([1.0], name=name) for name in ("one", "other"))
+    one.assign([2.0])
+    assert [(each.name, float(each[0])) for each in (one, other)] == [("one", 2.0), ("other", 1.0)]
