@@ -96,7 +96,8 @@ def _function(served, signature):
 
 def served_of(task, model=RECIPE.model, **more) -> Served:
     random.seed(7)
-    more = {"evaluation": TaskEvaluation(batch_size=4, thresholds=()), **more}
+    # Chunks of rows, of which each is read op by op, have their own tests.
+    more = {"evaluation": TaskEvaluation(batch_size=16, thresholds=()), **more}
     # Several tasks learn from a mixture of data, which nothing here reads.
     recipe = recipe_of(TextToText(**WRITING) if task.tasks_by_source else task, model=model, **more)
     recipe = recipe.model_copy(update={"task": task})
@@ -283,7 +284,7 @@ def of_bytes(task, **more) -> Served:
 def test_replies_that_are_scored_by_a_schema_are_those_that_are_served(scores):
     """Of rows of 128 bytes, which leave some no room for a reply and others a part of their turns."""
     made = load_recipe("gpt_1_tiny", ["model.layers=1", "model.width=16"]).model
-    task = Dialogue(reply_tokens=16, template="plain", scores=scores, schema=SCHEMA)
+    task = Dialogue(reply_tokens=10, template="plain", scores=scores, schema=SCHEMA)
     served = likely_to_end(of_bytes(task, model=made, length=128))
     found = scored(served, list(dialogues_of([each for each in TEXTS if len(each.encode()) < 45])))
     assert (found["score"], found["signature"]) == ("schema_valid", "reply_turns")
@@ -295,7 +296,8 @@ def test_replies_that_are_scored_by_a_schema_are_those_that_are_served(scores):
 @functools.cache
 def scored_by_a_schema() -> InMemory:
     """Returns a model that computes its outputs of the same rows and texts once."""
-    task = TextToText(scores=("schema_valid_constrained", "schema_valid", "rouge_l"), schema=SCHEMA)
+    scores = ("schema_valid_constrained", "schema_valid", "rouge_l")
+    task = TextToText(scores=scores, schema=SCHEMA, target_tokens=10)
     made = InMemory(of_bytes(task, model=T5, length=32))
     evaluate, call, known = made.evaluate, made._call, {}
 
