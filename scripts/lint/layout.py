@@ -16,6 +16,7 @@ OUTSIDE = {
     "beam_lookups_test": "Beam, in the tests of every folder",
     "docs": "README.md, the site, and scripts/docs",
     "fresh_process_test": "tests/fresh_process.py",
+    "graph_lookups_test": "TensorFlow, in the tests of firth/serving",
     "house_test": "scripts/house.py",
     "lint": "scripts/lint",
     "lookups_test": "Keras and TensorFlow, in the tests of every folder",

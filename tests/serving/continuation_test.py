@@ -1,5 +1,6 @@
 """The graph writes the texts of the same model's generator, through the V1 loader too."""
 
+import contextlib
 import dataclasses
 
 import numpy as np
@@ -10,11 +11,12 @@ from firth.recipes.generation.request import GenerationRequest
 from firth.serving import Client
 from firth.serving.continuation import PARAMETERS, write_on
 from firth.serving.isolated_check import graph_ops
+from firth.serving.model_client import ModelClient
 from firth.serving.parameter import values_of
 from firth.serving.served_model import Served
 from tests.generation.cases import LENGTH, PROMPTS, eagerly, generator_of
 from tests.repeating import often
-from tests.serving.slots.models import batcher_of, exported, generator_of_exported
+from tests.serving.slots.models import batcher_of, exported, generator_of_exported, served_by
 
 DESCRIBED = {name: dataclasses.asdict(each) for name, each in PARAMETERS.items()}
 MANY = {"temperature": 0.9, "top_k": 9, "top_p": 0.95, "presence_penalty": 0.3}
@@ -81,10 +83,13 @@ def test_tf_servings_loader_answers_as_the_generator_does(made_once):
     assert [op for op in graph_ops(exported(made_once)) if op.startswith("Xla")] == []
 
 
-def test_the_client_fills_in_what_is_not_said(made_once):
-    client = Client(exported(made_once))
+@pytest.mark.parametrize("is_exported", [pytest.param(True, marks=pytest.mark.repeated), False])
+def test_the_client_fills_in_what_is_not_said(made_once, is_exported):
+    client = Client(exported(made_once)) if is_exported else ModelClient(served_by(generator_of_exported()))
     asked = {**MANY, "seed": [4, 4, 5], "max_new_tokens": 6}
-    answers = client.ask("generate", ["the fox"] * 3, parameters=asked)
+    # An exported model has its graphs.
+    with contextlib.nullcontext() if is_exported else eagerly():
+        answers = client.ask("generate", ["the fox"] * 3, parameters=asked)
     requests = [GenerationRequest.with_values({**asked, "seed": seed}) for seed in asked["seed"]]
     with eagerly():
         expected = generator_of_exported().generate(["the fox"] * 3, requests)

@@ -102,7 +102,8 @@ class OpByOp:
         """Returns the outputs of a signature, as `Loaded.run` does; those of the same texts once."""
         if name not in TEXT_SIGNATURES:
             return self._asked(name, inputs)
-        key = f"{name} {({each: np.array(values, object).tolist() for each, values in inputs.items()})}"
+        plain = {each: np.array(values, object).tolist() for each, values in inputs.items()}
+        key = f"{name} {plain}"
         if key not in self._known:
             self._known[key] = self._asked(name, inputs)
         return {output: value.copy() for output, value in self._known[key].items()}

@@ -8,7 +8,7 @@ from firth.serving import Client
 from firth.serving.saved_model import export
 from firth.serving.served_model import Served
 from firth.serving.signatures import text_signatures
-from scripts.docs.browser import Browser, browser_path
+from scripts.docs.browser import browser_path
 from tests.exported_model import RECIPE, exported_model
 from tests.serving.server.playground.served import address
 
@@ -55,30 +55,30 @@ def shares_of(directory: str, head: int) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("width", [pytest.param(1200, marks=pytest.mark.repeated), 400])
-def test_head_is_chosen_and_its_shares_are_read_by_keys(served, directory, width):
-    with Browser(width) as page:
-        page.open(f"{served}?width={width}", f"{PART} !== null")
-        page.tab_to("#attention textarea")
-        page.write(TEXT)
-        page.press("Enter", modifier="control")
-        page.wait(f"{PART}.querySelectorAll('tbody tr').length")
-        pieces = ["[CLS]", "the", "cat", "##s", "sat", "[SEP]"]
-        rows = page.value(CELLS)
-        assert [row[0] for row in rows] == pieces
-        assert [row[1:] for row in rows] == shares_of(directory, 0)
-        heads = f"[...{PART}.querySelectorAll('thead th')].map((each) => each.textContent)"
-        assert page.value(heads) == pieces
-        colour = f"getComputedStyle({PART}.querySelector('tbody td')).backgroundColor"
-        first = page.value(colour)
-        page.value(f"{PART}.querySelector('[name=head]').focus()")
-        page.press("ArrowDown")
-        page.wait(f"{PART}.querySelector('caption')?.textContent.includes('head 1')")
-        assert [row[1:] for row in page.value(CELLS)] == shares_of(directory, 1)
-        assert page.value(colour) != first
-        page.tab_to("#attention td")
-        page.press("ArrowRight", times=2)
-        page.press("ArrowDown", times=9)
-        assert page.value(FOCUSED) == shares_of(directory, 1)[5][2]
-        assert page.value(f"{PART}.querySelector('.lines').textContent").startswith("[SEP] reads cat: 0.")
-        assert page.value("document.documentElement.scrollWidth") <= width
-        assert not page.messages
+def test_head_is_chosen_and_its_shares_are_read_by_keys(browser, served, directory, width):
+    browser.resize(width, 900)
+    browser.open(f"{served}?width={width}", f"{PART} !== null")
+    browser.tab_to("#attention textarea")
+    browser.write(TEXT)
+    browser.press("Enter", modifier="control")
+    browser.wait(f"{PART}.querySelectorAll('tbody tr').length")
+    pieces = ["[CLS]", "the", "cat", "##s", "sat", "[SEP]"]
+    rows = browser.value(CELLS)
+    assert [row[0] for row in rows] == pieces
+    assert [row[1:] for row in rows] == shares_of(directory, 0)
+    heads = f"[...{PART}.querySelectorAll('thead th')].map((each) => each.textContent)"
+    assert browser.value(heads) == pieces
+    colour = f"getComputedStyle({PART}.querySelector('tbody td')).backgroundColor"
+    first = browser.value(colour)
+    browser.value(f"{PART}.querySelector('[name=head]').focus()")
+    browser.press("ArrowDown")
+    browser.wait(f"{PART}.querySelector('caption')?.textContent.includes('head 1')")
+    assert [row[1:] for row in browser.value(CELLS)] == shares_of(directory, 1)
+    assert browser.value(colour) != first
+    browser.tab_to("#attention td")
+    browser.press("ArrowRight", times=2)
+    browser.press("ArrowDown", times=9)
+    assert browser.value(FOCUSED) == shares_of(directory, 1)[5][2]
+    assert browser.value(f"{PART}.querySelector('.lines').textContent").startswith("[SEP] reads cat: 0.")
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    assert not browser.messages

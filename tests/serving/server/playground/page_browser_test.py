@@ -2,8 +2,9 @@
 
 import pytest
 
-from scripts.docs.browser import Browser, browser_path
+from scripts.docs.browser import browser_path
 from tests.serving.server.openai.served import cold_encoder
+from tests.serving.server.playground.conftest import set_scheme
 from tests.serving.server.playground.served import MARKUP, address, repeating
 
 pytestmark = pytest.mark.skipif(browser_path() is None, reason="there is no Chromium")
@@ -18,16 +19,9 @@ def served(made_once):
         yield found
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with Browser() as found:
-        yield found
-
-
 @pytest.fixture(params=WIDTHS)
 def page(browser, served, request):
     """The page of the model at both widths."""
-    browser.messages.clear()
     browser.resize(request.param, 900)
     browser.open(f"{served}?width={request.param}", SHOWN)
     yield browser
@@ -117,7 +111,6 @@ PLACE = """(() => {
 
 
 def test_what_a_model_writes_is_text(browser, made_once, monkeypatch):
-    browser.messages.clear()
     with address({"repeat": repeating(made_once, monkeypatch)}) as found:
         browser.open(found, SHOWN)
         browser.tab_to("#repeat textarea")
@@ -129,10 +122,10 @@ def test_what_a_model_writes_is_text(browser, made_once, monkeypatch):
 
 
 @pytest.mark.parametrize("is_dark", [False, True])
-def test_texts_are_readable_in_both_schemes(served, is_dark):
-    with Browser(is_dark=is_dark) as browser:
-        browser.open(served, SHOWN)
-        assert browser.value(LEAST_CONTRAST) >= 4.5
+def test_texts_are_readable_in_both_schemes(browser, served, is_dark):
+    set_scheme(browser, is_dark)
+    browser.open(f"{served}?dark={is_dark}", SHOWN)
+    assert browser.value(LEAST_CONTRAST) >= 4.5
 
 
 # The least contrast of a text with the colour under it, as WCAG 2.2, 1.4.3, computes it.

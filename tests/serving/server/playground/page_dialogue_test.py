@@ -6,7 +6,7 @@ from firth.serving.server.app import make_app
 from firth.serving.server.openai import routes as api
 from firth.serving.server.playground import page
 from firth.serving.server.settings import ServerSettings
-from scripts.docs.browser import Browser, browser_path
+from scripts.docs.browser import browser_path
 from tests.generation.cases import eagerly
 from tests.generation.framing_turns_test import generator as generator_of_dialogues
 from tests.serving.server.openai.chat_test import TalkingModels
@@ -17,11 +17,11 @@ PART = "document.querySelector('#reply')"
 MESSAGES = "[...document.querySelectorAll('#reply .written')].map((each) => each.textContent)"
 
 
-def test_replies_are_those_of_the_model():
+def test_replies_are_those_of_the_model(browser):
     generator = generator_of_dialogues()
     app = make_app(TalkingModels(generator), ServerSettings(), rooms=(api.routes, page.routes))
     said = []
-    with address_of(app) as found, Browser(400) as browser:
+    with address_of(app) as found:
         browser.open(found, f"{PART} !== null")
         browser.tab_to("#reply summary")
         browser.press("Enter")

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from firth.serving import SlotPrompt
-from scripts.docs.browser import Browser, browser_path
+from scripts.docs.browser import browser_path
+from tests.serving.server.playground.conftest import reset
 from tests.serving.server.playground.served import address
 from tests.serving.slots.models import batcher_of, exported_without_warmup
 
@@ -15,14 +16,15 @@ PROMPT = "the cat"
 
 
 @pytest.fixture(scope="module")
-def page(made_once):
-    with address({"writer": exported_without_warmup(made_once)}) as found, Browser(400) as browser:
-        browser.open(found, f"{PART} !== null")
+def page(chromium, made_once):
+    with address({"writer": exported_without_warmup(made_once)}) as found:
+        reset(chromium)
+        chromium.open(found, f"{PART} !== null")
         # On a narrow screen the parameters are closed.
-        browser.tab_to("#generate summary")
-        browser.press("Enter")
-        yield browser
-        assert not browser.messages
+        chromium.tab_to("#generate summary")
+        chromium.press("Enter")
+        yield chromium
+        assert not chromium.messages
 
 
 def written(page) -> str:
