@@ -9,7 +9,7 @@ import types
 from tensorflow.python.framework import auto_control_deps, dtypes, func_graph, op_def_library
 from tensorflow.python.util import compat
 
-# Of datasets too, which hold resources.
+# A dataset, which may hold resources, is a variant.
 _RESOURCES = (dtypes.resource, dtypes.variant)
 
 
