@@ -4,7 +4,7 @@ import contextlib
 import os
 import pathlib
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from unittest import mock
 
 from firth.training.checkpoints import Checkpoints
@@ -53,31 +53,37 @@ def steps_made() -> Iterator[list[int]]:
         yield steps
 
 
-@contextlib.contextmanager
-def ends_itself(number: int, step: int, saved: int) -> Iterator[None]:
+def ends_itself(number: int, step: int, saved: int) -> contextlib.AbstractContextManager[None]:
     """Sends a signal to this process once a training in this block has made a step and some checkpoints.
-
-    Checkpoints are written at the same time, by another thread, as when a signal comes from elsewhere.
 
     Args:
         number: Number of the signal.
         step: First step after which it may be sent.
         saved: Checkpoints that are whole by then.
     """
-    append, write, whole, sent = History.append, Checkpoints._write, [], []
+    return calls_after(step, saved, lambda: os.kill(os.getpid(), number))
+
+
+@contextlib.contextmanager
+def calls_after(step: int, saved: int, call: Callable[[], object]) -> Iterator[None]:
+    """Calls a function once a training in this block has made a step and some checkpoints.
+
+    Checkpoints are written at the same time, by another thread, as when a signal comes from elsewhere.
+    """
+    append, write, whole, called = History.append, Checkpoints._write, [], []
 
     def write_and_count(self, final, *arguments):
         write(self, final, *arguments)
         whole.append(final)
 
-    def append_and_end(self, line):
+    def append_and_call(self, line):
         append(self, line)
-        if not sent and line["step"] >= step and len(whole) >= saved:
-            sent.append(number)
-            os.kill(os.getpid(), number)
+        if not called and line["step"] >= step and len(whole) >= saved:
+            called.append(line["step"])
+            call()
 
     with (
-        mock.patch.object(History, "append", append_and_end),
+        mock.patch.object(History, "append", append_and_call),
         mock.patch.object(Checkpoints, "_write", write_and_count),
     ):
         yield
