@@ -55,7 +55,7 @@ def uninterrupted(artifact, tmp_path_factory):
 
 
 def start_and_end(number, artifact, run_directory, checkpoint_root, lock):
-    """Returns the status of a training that gets a signal after step 20, once its process on JAX has ended."""
+    """Returns the status of a training that gets a signal after step 20; its process on JAX has ended."""
     arguments = [recipe().to_json(), *map(str, (artifact, run_directory, checkpoint_root))]
     environment = {**os.environ, VARIABLE: f"{int(number)} 20 2 {lock}"}
     done = run_python(["-c", ENDING, *arguments], env=environment)
