@@ -7,6 +7,7 @@ import functools
 import os
 import pathlib
 import re
+import sys
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -130,8 +131,12 @@ def lasting_temporary_folder() -> str:
 @functools.cache
 def _folder() -> str:
     folder = _process.enter_context(scratch_folder())
-    # Before what libraries register, so that it comes after it.
-    atexit.register(remove_temporary_files)
+    # It is removed after what libraries remove, since functions that are registered later run first. That of
+    # multiprocessing may be registered by now; it removes its folder in this one at the priority -100.
+    if util := sys.modules.get("multiprocessing.util"):
+        util.Finalize(None, remove_temporary_files, exitpriority=-101)
+    else:
+        atexit.register(remove_temporary_files)
     return folder
 
 

@@ -67,6 +67,17 @@ def test_a_block_keeps_its_temporary_files_and_restores_their_place(tmp_path):
         assert os.listdir(tmp_path) == []
 
 
+def test_a_folder_of_multiprocessing_is_there_when_it_is_removed(tmp_path):
+    code = (
+        "import os; from multiprocessing import util\n"
+        f"{LEAVES}folder = util.get_temp_dir()\n"
+        "util.Finalize(None, lambda: print(os.path.isdir(folder)), exitpriority=-99)"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout.split()[-1] == "True" and done.stderr == "" and os.listdir(tmp_path) == []
+
+
 def test_the_folder_of_a_process_that_lives_stays(tmp_path):
     code = f"{LEAVES}sys.stdin.read(); print(len(os.listdir(tempfile.gettempdir())))"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
