@@ -41,3 +41,29 @@ def test_a_graph_is_the_default_one_only_within():
     with graph.as_default():
         assert not tf.executing_eagerly() and tf.compat.v1.get_default_graph() is graph
     assert tf.executing_eagerly()
+
+
+def test_a_function_brings_its_gradient_where_a_tape_asks_for_it():
+    @tf.custom_gradient
+    def double(value):
+        return 2.0 * value, lambda upstream: 5.0 * upstream
+
+    assert double(tf.constant(3.0)).numpy() == 6.0
+    with tf.GradientTape() as tape:
+        value = tf.Variable(3.0)
+        found = double(tf.identity(value))
+    assert (found.numpy(), tape.gradient(found, value).numpy()) == (6.0, 5.0)
+
+
+def test_slices_of_a_graph_share_their_bounds_and_of_none_other():
+    rows = tf.range(6)
+
+    def parts(rows):
+        with tf.control_dependencies([tf.debugging.assert_positive(tf.size(rows))]):
+            guarded = rows[1:3]
+        return guarded, rows[1:3], rows[1:4], rows[-2:]
+
+    expected = [[1, 2], [1, 2], [1, 2, 3], [4, 5]]
+    for _ in range(2):
+        for function in (parts, tf.function(parts), tf.function(lambda rows: parts(rows))):
+            assert [each.numpy().tolist() for each in function(rows)] == expected

@@ -231,11 +231,11 @@ def test_slots_reply_to_dialogues_as_the_generator_does():
         [{"role": "user", "content": ' a "word"\t[SEP]\n\u00e9 '}],
         [SAID[0], *SAID[1:3] * 3, SAID[3]],
     ]
-    asked = [SlotPrompt(json.dumps(each), {"max_new_tokens": 4}) for each in dialogues]
+    asked = [SlotPrompt(json.dumps(each), {"max_new_tokens": 3}) for each in dialogues]
     found = sorted(batcher.write(asked), key=lambda each: each.number)
     for written, each in zip(found, dialogues, strict=True):
         with eagerly():
-            reply = generator.reply(each, max_new_tokens=4)
+            reply = generator.reply(each, max_new_tokens=3)
         assert (written.ids, written.ended, written.text) == (own_ids(reply), reply.ended, reply.text)
         ids = [generator.tokenizer.token_to_id(piece) for piece in reply.prompt_tokens]
         assert batcher.tokenize(json.dumps(each)).tolist() == ids

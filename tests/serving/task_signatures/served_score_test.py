@@ -148,7 +148,8 @@ def scored(served, records):
     """Returns `served_score` of records, with rows as TaskRowGen makes them."""
     task, sequences = served.task, served.recipe.sequences
     kind = TASKS[task.kind](task, sequences, served.tokenizer)
-    encoded = [each._replace(source=record.source) for record in records for each in kind.encode([record])]
+    sources = {each.id: each.source for each in records}
+    encoded = [each._replace(source=sources[each.id]) for each in kind.encode(records)]
     packed = pack_records(encoded, task, sequences)
     assert packed.report["rejected"] == {}
     rows = [row.to_example() for row in packed.rows]
