@@ -21,6 +21,7 @@ def shorten_tracing() -> None:
     """Lets TensorFlow run operations, and add them to graphs, with fewer look-ups."""
     # A context that is entered at each operation would look up the signature of a function made for it.
     func_graph.tf_contextlib = types.SimpleNamespace(contextmanager=contextlib.contextmanager)
+    func_graph.FuncGraph.as_default = _as_default
     auto_control_deps._get_resource_inputs = _resource_inputs
     op_def_library._SatisfiesTypeConstraint = _check_type
     compat.as_str = _as_str
@@ -28,6 +29,16 @@ def shorten_tracing() -> None:
     # Slices make their bounds by it.
     array_ops_stack.stack = _stack
     custom_gradient._eager_mode_decorator = _with_gradient
+
+
+_made_default = func_graph.FuncGraph.as_default
+
+
+def _as_default(graph):
+    """Leaves a graph the default one, to which each operation makes it."""
+    if ops.get_default_graph() is graph and not context.executing_eagerly():
+        return contextlib.nullcontext(graph)
+    return _made_default(graph)
 
 
 _resource_inputs_of_any = auto_control_deps._get_resource_inputs
