@@ -87,6 +87,7 @@ def signatures_of_schemas(kind, monkeypatch):
 
     monkeypatch.setattr("firth.serving.saved_model.text_signatures", offered)
     monkeypatch.setattr("firth.serving.warmup.text_signatures", offered)
+    monkeypatch.setattr("firth.serving.score_tokens.is_offered", lambda _: False)
 
 
 # `tests/generation/constrained_batch_test.py` has the others' automata in a graph that is not exported.
@@ -97,7 +98,6 @@ def test_texts_of_a_saved_model_are_valid_and_end_in_time(kind, tmp_path, signat
     # With one of the tokenizers slots; with the others a random schema next to that of the file.
     has_slots = kind == "bpe"
     drawn = schema_for(kind) if HAS_RANDOM and not has_slots else {}
-    monkeypatch.setattr("firth.serving.score_tokens.is_offered", lambda _: False)
     # Prompts of all lengths have one graph.
     monkeypatch.setattr("firth.generation.slots._SHORTEST", 256)
     # The next test checks the automaton of the first schema.

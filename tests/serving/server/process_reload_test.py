@@ -25,7 +25,7 @@ FREE = {"port": 0, "grpc_port": 0, "reload_seconds": 0.2}
 def _rooms(models, settings):
     async def write(request):
         with models.lease("tiny") as version:
-            stream = version.slots.submit(SlotPrompt("a", {"max_new_tokens": 4}))
+            stream = version.slots.submit(SlotPrompt("a", {"max_new_tokens": 2}))
             texts = [each async for each in stream]
         return JSONResponse({"version": version.version, "text": texts[-1].text})
 

@@ -1,5 +1,6 @@
 """Answers that are written for rows: each record's by the prompt of its task, as its loss is."""
 
+import functools
 import types
 
 import keras
@@ -34,10 +35,15 @@ PARTS = ("vectors", "columns", "rows")
 SMALL = MODELS["t5"].model_copy(update={"layers": 1})
 
 
-def served_by(tasks: int, values: dict[str, np.ndarray]) -> Served:
+@functools.cache
+def served_by(alone: int | None = None) -> Served:
+    """Returns a model with the drawn prompts of both tasks, or with that of one alone, by its number."""
+    values = drawn()
+    if alone is not None:
+        values = {name: each if name == "vectors" else each[alone][None] for name, each in values.items()}
     model = TaskModel(model=SMALL, task=TASK, vocabulary_size=len(VOCABULARY), seed=3)
     model.build()
-    method = MultitaskPromptTuning(length=2, tasks=tasks)
+    method = MultitaskPromptTuning(length=2, tasks=len(values["rows"]))
     extend_model(model, method)
     for name, value in values.items():
         getattr(model.added.held[0], name).assign(value)
@@ -56,15 +62,13 @@ def drawn() -> dict[str, np.ndarray]:
 
 
 def test_a_served_text_is_answered_by_the_prompt_of_the_task_that_it_names():
-    values = drawn()
-    served = served_by(2, values)
+    served = served_by()
     signature = generate.offer(served.recipe)
     assert list(signature.inputs) == ["text", "task"] and signature.choices == {"task": ("first", "second")}
     texts, tasks = tf.constant(["w3 w4"] * 3), tf.constant(["second", "", "first"])
     found = signature.function(served, texts, tasks)["log_probability"].numpy()
     for place, number in ((0, 1), (2, 0)):
-        alone = {name: each if name == "vectors" else each[number][None] for name, each in values.items()}
-        one = served_by(1, alone)
+        one = served_by(number)
         assert list(generate.offer(one.recipe).inputs) == ["text"]
         expected = generate.generate(one, texts[:1])["log_probability"].numpy()[0]
         np.testing.assert_allclose(found[place], expected, rtol=1e-5)
@@ -94,17 +98,15 @@ def test_an_empty_batch_has_no_answers():
 
 
 def test_each_record_is_answered_by_the_prompt_of_its_task():
-    values = drawn()
     rows = {
         names.RAW_TOKENS: tf.constant([[7, 8, 9, 6], [7, 8, 9, 6], [0, 0, 0, 0]]),
         names.CHUNK_LENGTHS: tf.constant([[3, 1], [3, 1], [0, 0]]),
         names.DOCUMENT_KEYS: tf.constant([[5, 5], [6, 6], [0, 0]], tf.int64),
         names.TASK_IDS: tf.constant([[1], [0], [0]]),
     }
-    found = answer_rows(served_by(2, values), rows)[names.RECORD_PREDICTIONS].numpy()[:, 0]
+    found = answer_rows(served_by(), rows)[names.RECORD_PREDICTIONS].numpy()[:, 0]
     for place, number in ((0, 1), (1, 0)):
-        alone = {name: each if name == "vectors" else each[number][None] for name, each in values.items()}
-        expected = answer_rows(served_by(1, alone), rows)[names.RECORD_PREDICTIONS].numpy()[place, 0]
+        expected = answer_rows(served_by(number), rows)[names.RECORD_PREDICTIONS].numpy()[place, 0]
         np.testing.assert_allclose(found[place], expected, rtol=1e-5)
     assert abs(found[0] - found[1]) > 1e-3 and found[2] == 0
 

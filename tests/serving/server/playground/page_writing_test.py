@@ -53,7 +53,7 @@ def test_knobs_have_the_defaults_and_ranges_of_the_model(page, made_once):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"max_new_tokens": 4},
+        pytest.param({"max_new_tokens": 4}, marks=pytest.mark.repeated),
         {"temperature": 0.9, "seed": 3, "max_new_tokens": 5},
         {"temperature": 0, "min_new_tokens": 5, "max_new_tokens": 6},
     ],
