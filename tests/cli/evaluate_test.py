@@ -18,7 +18,7 @@ from firth.serving.server.app import make_app
 from firth.serving.server.models import Models
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
-from tests.serving.slots.models import exported
+from tests.serving.slots.models import exported, exported_without_warmup
 
 PYTHON = os.environ.get("FIRTH_LM_EVAL")
 # As examples/harness has them, with words of the tiny model.
@@ -204,7 +204,7 @@ def test_scores_of_a_program_that_asks_the_server_become_a_table_and_json(
     for name in ("wörter", "other"):
         (tmp_path / f"{name}.yaml").write_text(f"task: {name}\n")
     monkeypatch.chdir(tmp_path)
-    model = exported(made_once)
+    model = exported_without_warmup(made_once)
     scores = [harness.HarnessScore("wörter", "acc", 0.5, {"a/0": 1.0, "a/1": 0.0})]
     measured = evaluate._scores
     monkeypatch.setattr(
