@@ -20,7 +20,7 @@ def test_a_search_predictions_and_distances(folder):  # noqa: F811
     result = finetune(
         folder,
         *of_csv(),
-        f"--set=search={{algorithm: grid, space: {{{RATE}: {{kind: choices, values: [1.0e-7, 0.01]}}}}}}",
+        f"--set=search={{algorithm: grid, space: {{{RATE}: {{kind: choices, values: [1.0e-7, 0.02]}}}}}}",
         "--set=predictions.input=new.jsonl",
         "--set=validation={skew: {text/words: 0.01}, requests: asked.jsonl, on_anomaly: report}",
     )
@@ -28,7 +28,7 @@ def test_a_search_predictions_and_distances(folder):  # noqa: F811
     run_dir = folder / "firth-runs" / "base_classification"
     summary = json.loads((run_dir / "run.json").read_text())
     # The rate that learns something is the one that the served model was trained with.
-    assert read_recipe(summary["bundle"]).training.optimizer.learning_rate == 0.01
+    assert read_recipe(summary["bundle"]).training.optimizer.learning_rate == 0.02
     assert summary["evaluation"]["overall"]["accuracy"] >= 0.8
     page = (run_dir / "report.html").read_text()
     assert "<h3>Search</h3>" in page and "Distances from other data" in page and "too far" in page
