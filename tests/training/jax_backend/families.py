@@ -23,7 +23,7 @@ LENGTHS = {
 RATES = {
     "deberta_v3_tiny": 5e-4,
     "elmo_tiny": 0.02,
-    "prefix_lm_tiny": 1e-3,
+    "prefix_lm_tiny": 5e-4,
     "t5_tiny": 3e-3,
     "t5_1_1_tiny": 3e-3,
 }
