@@ -96,6 +96,10 @@ def pytest_collection_finish():
     # Graphs are many small objects: by default, a thirtieth of the time goes into looking for cycles.
     gc.set_threshold(10_000, 10, 10)
     gc.enable()
+    if "tensorflow" in sys.modules:
+        from tests.graph_lookups import shorten_tracing
+
+        shorten_tracing()
     if "apache_beam" in sys.modules:
         from tests.beam_lookups import remember_lookups
 

@@ -1,6 +1,6 @@
 """Look-ups of TensorFlow at each operation, left out where they change nothing.
 
-Tests of serving trace graphs, or run their operations one by one, for most of their time.
+Tests trace graphs, or run their operations one by one, for most of their time.
 """
 
 import contextlib

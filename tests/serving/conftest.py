@@ -6,9 +6,6 @@ import tensorflow as tf
 from firth.serving.signature import Output, Signature
 from firth.serving.signatures import text_signatures
 from tests.exported_model import RECIPE
-from tests.graph_lookups import shorten_tracing
-
-shorten_tracing()
 
 
 @pytest.fixture
