@@ -77,9 +77,32 @@ def test_texts_are_those_of_the_generator(client, name):
         assert echoed.choices[0].text == prompt + text
 
 
-def test_a_stream_has_several_pieces(client):
-    events = client.completions.create(model="gpt2", prompt="e", max_tokens=6, temperature=0, stream=True)
-    assert len(list(events)) > 3
+def permitted(monkeypatch, seconds=None):
+    """Returns a semaphore with one permit; each token waits for one, at most so many seconds.
+
+    The engine writes in a thread of its own, which may end before the first step is read.
+    """
+    permits, runtime = threading.Semaphore(1), type(generator("gpt2")._runtime)
+    write = runtime.write
+
+    def write_permitted(self, texts, arguments):
+        def take(step):
+            permits.acquire(timeout=seconds)
+            return arguments["callback"](step)
+
+        return write(self, texts, {**arguments, "callback": take})
+
+    monkeypatch.setattr(runtime, "write", write_permitted)
+    return permits
+
+
+def test_a_stream_has_several_pieces(client, monkeypatch):
+    # A token may have no text, and then no event that permits the next one.
+    permits, events = permitted(monkeypatch, seconds=1), 0
+    for _ in client.completions.create(model="gpt2", prompt="e", max_tokens=6, temperature=0, stream=True):
+        events += 1
+        permits.release()
+    assert events > 3
 
 
 def test_the_text_of_a_seed_does_not_depend_on_other_prompts(client):
@@ -161,17 +184,7 @@ def test_a_text_that_nobody_reads_frees_its_place(monkeypatch):
     ids = [each.ids for each in made.framing.read(PROMPTS)]
     expected = made.generate(PROMPTS, max_new_tokens=6)
     asked = {"max_new_tokens": 6}
-    # The engine writes in a thread of its own, which may end before the first step is read.
-    permits, write = threading.Semaphore(1), made._runtime.write
-
-    def write_permitted(texts, arguments):
-        def take(step):
-            permits.acquire()
-            return arguments["callback"](step)
-
-        return write(texts, {**arguments, "callback": take})
-
-    monkeypatch.setattr(made._runtime, "write", write_permitted)
+    permits = permitted(monkeypatch)
     try:
         first, second = (texts.join(SlotPrompt(ids=each, parameters=asked)) for each in ids[:2])
         found = {each.number: each for each in texts.step()}
