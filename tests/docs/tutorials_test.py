@@ -8,8 +8,6 @@ import pytest
 
 from scripts.docs.tutorials import PAGES, figure_name, notebook, page_with_output, run_page
 
-# The other pages train.
-FAST = ("corpus", "vertex")
 _TEXT = """# A page
 
 ```python
@@ -30,11 +28,9 @@ plt.plot([value, 3])
 """
 
 
-def _marked(path):
-    return pytest.param(path, id=path.stem, marks=() if path.stem in FAST else pytest.mark.repeated)
-
-
-@pytest.mark.parametrize("path", map(_marked, PAGES))
+# `make docs` runs them all too.
+@pytest.mark.repeated
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_page_runs(path):
     blocks = run_page(path.read_text(encoding="utf-8"), str(path))
     printed = [block for block in blocks if "print(" in block.code]

@@ -69,7 +69,7 @@ class Metadata(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch):
     with MetadataServer() as found:
-        thread = threading.Thread(target=found.serve_forever, daemon=True)
+        thread = threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         monkeypatch.setenv(HOST_VARIABLE, f"127.0.0.1:{found.server_port}")
         yield found

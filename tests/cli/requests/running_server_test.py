@@ -274,7 +274,7 @@ def impostor_of(file: pathlib.Path, passed_on_to: str):
     """Gives an impostor whose address is in the file of a server, which is afterwards as it was."""
     before = file.read_text()
     with Impostor(0, passed_on_to) as impostor:
-        thread = threading.Thread(target=impostor.serve_forever)
+        thread = threading.Thread(target=impostor.serve_forever, args=(0.01,))
         thread.start()
         # The process still runs, and its file names the port that another one has.
         address = f"http://127.0.0.1:{impostor.server_address[1]}"
