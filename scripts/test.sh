@@ -5,6 +5,8 @@ set -euo pipefail
 # Many tests start processes, which then need not compile firth again.
 unset PYTHONDONTWRITEBYTECODE
 export TF_CPP_MIN_LOG_LEVEL=${TF_CPP_MIN_LOG_LEVEL:-2}
+# Large pages of memory take 2% of the time less. C libraries other than glibc ignore it.
+export GLIBC_TUNABLES=${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}
 workers=$1 markers=$2
 shift 2
 if [ -n "${FOLDER:-}" ]; then
