@@ -3,6 +3,7 @@ import signal
 import pytest
 
 from firth.training import pretraining
+from tests.training.artifacts import write_artifact
 from tests.training.eagerly import eagerly
 from tests.training.traced_objectives import trace_once
 
@@ -28,6 +29,14 @@ def eager_steps():
     """Steps of all tests of a file that are not compiled."""
     with eagerly():
         yield
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory):
+    """The folder of rows and a tokenizer, of which no test changes anything."""
+    directory = tmp_path_factory.mktemp("artifact")
+    write_artifact(directory)
+    return directory
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from firth.recipes import MuonConfig
 from firth.training import read_history, train
 from tests.fresh_process import run_python
-from tests.training.artifacts import tiny_recipe, write_artifact
+from tests.training.artifacts import tiny_recipe
 from tests.training.kills import copies_after, steps_made
 
 STEPS = 24
@@ -22,13 +22,6 @@ with ends_itself(int(number), int(step), int(saved)):
     main(*arguments)
 """
 CURVE = ("step", "loss", "mlm_loss", "gradient_norm", "learning_rate", "tokens")
-
-
-@pytest.fixture(scope="module")
-def artifact(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("artifact")
-    write_artifact(directory)
-    return directory
 
 
 @pytest.fixture(scope="module")

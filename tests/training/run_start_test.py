@@ -20,19 +20,12 @@ from firth.training import read_history, train
 from firth.training.checkpoints import SavedState, newest_state
 from firth.training.run_start import START_FILE, check_frozen
 from firth.tuning import METHODS
-from tests.training.artifacts import VOCABULARY, tiny_recipe, write_artifact, write_bundle
+from tests.training.artifacts import VOCABULARY, tiny_recipe, write_bundle
 from tests.training.kills import copies_after, steps_made
 from tests.tuning.additions_test import model_of
 
 STEPS = 4
 pytestmark = pytest.mark.usefixtures("eager_steps")
-
-
-@pytest.fixture(scope="module")
-def artifact(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("artifact")
-    write_artifact(directory)
-    return directory
 
 
 @pytest.fixture(scope="module")

@@ -227,7 +227,7 @@ def test_a_vocabulary_that_cannot_be_extended_is_refused_with_the_reason(runs, t
 def test_what_is_not_a_bundle_is_refused_with_what_is_missing(runs, monkeypatch):
     assert "is named 'minlm'; did you mean minilm?" in refused(runs, "base=minlm")
     assert "--set base=3: base: must be the name of a run or the path of a bundle" in refused(runs, "base=3")
-    # A folder in the working directory without a model is no base, and `.` is a path, not a run.
+    # A folder without a model is not a base, and `.` is a path, not the name of a run.
     monkeypatch.chdir(runs.parent)
     assert "is named 'text'; " in refused(runs, "base=text")
     assert f"{runs.parent} is not a model bundle" in refused(runs, "base=.")

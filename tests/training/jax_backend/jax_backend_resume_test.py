@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.fresh_process import run_python
-from tests.training.artifacts import tiny_recipe, write_artifact
+from tests.training.artifacts import tiny_recipe
 from tests.training.jax_backend.ends_starter import VARIABLE
 from tests.training.pretraining_resume_test import curve, run
 
@@ -38,13 +38,6 @@ RESUMED = {
     "jax-4": ({"strategy": "data_parallel", "replicas": 4}, 1e-4),
     "tensorflow": ({"backend": "tensorflow"}, 1e-4),
 }
-
-
-@pytest.fixture(scope="module")
-def artifact(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("artifact")
-    write_artifact(directory)
-    return directory
 
 
 @pytest.fixture(scope="module")
