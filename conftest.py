@@ -30,8 +30,16 @@ if platform.machine() == "x86_64":
 pytest_plugins = ["scripts.test_durations", "tests.made_once", "tests.parts"]
 # Files that take minutes: first, lest one worker ends long after the others.
 LONGEST = "tests/pipelines/"
-# They share what `tests/objectives/cases.py` makes, so one worker runs them all.
-TOGETHER = "tests/objectives/"
+# Files that share what takes seconds to make, by its name: one worker runs them all, early.
+TOGETHER = {
+    "tests/objectives/cases.py": ("tests/objectives/",),
+    "tests/serving/slots/models.py": (
+        "tests/serving/server/",
+        "tests/serving/slots/",
+        "tests/serving/continuation_test.py",
+    ),
+    "tests/fresh_process.py": tuple(f"tests/serving/{name}_test.py" for name in ("bundle", "validation")),
+}
 # The graphs of the run that they share are optimised as users' are, and those of repeated tests. Other tests
 # run a graph once or twice, and optimising it takes longer.
 OPTIMISED = tuple(
@@ -83,11 +91,16 @@ def pytest_make_parametrize_id(val):
 
 def pytest_collection_modifyitems(items):
     """Sorts the tests, those of a file in their order, and refuses tests that need data and have no twin."""
-    items.sort(key=lambda item: (not item.nodeid.startswith(LONGEST), not item.nodeid.startswith(TOGETHER)))
+    items.sort(key=lambda item: (not item.nodeid.startswith(LONGEST), shared_by(item.nodeid) is None))
     pairs = [(item.path, mark) for item in items for mark in item.iter_markers("needs_data")]
     problems = {f"{path}: {problem}" for path, mark in pairs if (problem := twin_problem(path, mark))}
     if problems:
         raise pytest.UsageError("\n".join(sorted(problems)))
+
+
+def shared_by(nodeid):
+    """Returns the name in `TOGETHER` of what a test shares with other files."""
+    return next((name for name, places in TOGETHER.items() if nodeid.startswith(places)), None)
 
 
 def pytest_collection_finish():
@@ -177,7 +190,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid):
-            return TOGETHER if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
+            return shared_by(nodeid) or super()._split_scope(nodeid)
 
     return Scheduling(config, log)
 

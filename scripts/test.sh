@@ -9,14 +9,5 @@ export TF_CPP_MIN_LOG_LEVEL=${TF_CPP_MIN_LOG_LEVEL:-2}
 export GLIBC_TUNABLES=${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}
 workers=$1 markers=$2
 shift 2
-if [ -n "${FOLDER:-}" ]; then
-  folder=${FOLDER#./} folder=${folder#firth/} folder=${folder#tests/} folder=${folder%/}
-  for place in "tests/$folder" "firth/$folder"; do
-    [ ! -e "$place" ] || set -- "$@" "$place"
-  done
-  if [ ! -e "tests/$folder" ]; then
-    echo "make: FOLDER=$FOLDER: there is no tests/$folder; one of:" $(cd tests && ls -d */ | sed 's|/||; s|^|firth/|' | while read -r each; do [ ! -d "../$each" ] || echo "$each"; done) >&2
-    exit 2
-  fi
-fi
-exec "${VENV:-.venv}/bin/python" -m pytest -n "$workers" --dist loadfile --no-loadscope-reorder -m "$markers" "$@"
+exec "${VENV:-.venv}/bin/python" -m pytest -n "$workers" --dist loadfile --no-loadscope-reorder -m "$markers" \
+  --folder "${FOLDER:-}" "$@"

@@ -1,5 +1,6 @@
-"""Parts of a run of tests, of about equal time, and its files in another order.
+"""Parts of a run of tests: a folder's, or one of several of about equal time; and its files in another order.
 
+    pytest --folder firth/corpus        the tests and doctests of one folder
     pytest -m repeated --part 3/8       the third of eight parts; together they are the whole
     pytest --file-order 7               the files of tests in an order that the seed 7 gives
 
@@ -8,6 +9,7 @@ measures; a file that is not there counts as the mean.
 """
 
 import collections
+import difflib
 import hashlib
 import json
 import pathlib
@@ -16,13 +18,32 @@ import sys
 
 import pytest
 
-SECONDS = pathlib.Path(__file__).with_name("repeated_seconds.json")
+TESTS = pathlib.Path(__file__).parent
+SECONDS = TESTS / "repeated_seconds.json"
 
 
 def pytest_addoption(parser):
-    """Adds the two options."""
+    """Adds the options."""
+    parser.addoption("--folder", metavar="FOLDER", help="run the tests and doctests of one folder of firth/")
     parser.addoption("--part", metavar="K/N", help="run the Kth of N parts of about equal time, by files")
     parser.addoption("--file-order", metavar="SEED", help="run the files in an order that the seed gives")
+
+
+def pytest_configure(config):
+    """Refuses a folder without tests before workers start."""
+    if folder := config.getoption("--folder"):
+        places_of(folder)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """Collects one folder.
+
+    As an argument of pytest, its `conftest.py` would be imported, and TensorFlow with it, by the process that
+    waits for the workers, before they start.
+    """
+    if folder := session.config.getoption("--folder"):
+        session.config.args = places_of(folder)
 
 
 @pytest.hookimpl(trylast=True)
@@ -35,6 +56,20 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if file_of(item) in own]
     if seed := config.getoption("--file-order"):
         items.sort(key=lambda item: hashlib.sha256(f"{seed} {file_of(item)}".encode()).digest())
+
+
+def places_of(folder: str) -> list[str]:
+    """Returns the paths of a folder's tests and doctests: those of `firth/corpus` for `tests/corpus` too."""
+    parts = pathlib.PurePath(folder).parts
+    name = "/".join(parts[parts[:1] in (("firth",), ("tests",)) :])
+    places = [TESTS / name, TESTS.parent / "firth" / name]
+    if not places[0].is_dir():
+        folders = {each.parent.relative_to(TESTS).as_posix() for each in TESTS.rglob("*_test.py")} - {"."}
+        (nearest,) = difflib.get_close_matches(name, sorted(folders), n=1, cutoff=0.0)
+        raise pytest.UsageError(
+            f"--folder {folder}: there is no tests/{name}; the nearest is firth/{nearest}"
+        )
+    return [str(place) for place in places if place.is_dir()]
 
 
 def file_of(item) -> str:

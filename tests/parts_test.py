@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.parts import parsed, parts
+from tests.parts import TESTS, parsed, parts, places_of
 
 
 def test_parts_are_the_whole_and_of_about_equal_time():
@@ -21,6 +21,18 @@ def test_parts_are_the_whole_and_of_about_equal_time():
 def test_a_part_that_there_is_not_is_refused(part):
     with pytest.raises(pytest.UsageError, match=part):
         parsed(part)
+
+
+@pytest.mark.parametrize("folder", ["firth/corpus/dedup", "./tests/corpus/dedup/", "corpus/dedup"])
+def test_a_folder_is_its_tests_and_doctests(folder):
+    assert places_of(folder) == [str(TESTS / "corpus/dedup"), str(TESTS.parent / "firth/corpus/dedup")]
+    # One without doctests of its own.
+    assert places_of("tests/docs") == [str(TESTS / "docs")]
+
+
+def test_a_misspelt_folder_is_refused_with_the_nearest():
+    with pytest.raises(pytest.UsageError, match="firth/srving: .*firth/serving$"):
+        places_of("firth/srving")
 
 
 def test_files_of_other_parts_and_orders(listed):

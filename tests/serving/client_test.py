@@ -8,7 +8,6 @@ import pytest
 
 from firth.serving import Client, NoModelError, forget_client, shared_client
 from tests.exported_model import client_of_exported
-from tests.fresh_process import run_python
 from tests.reports.stub_model import save_stub_model
 
 
@@ -74,13 +73,6 @@ def test_where_nothing_was_pushed_the_error_says_so(tmp_path):
         Client(tmp_path / "nowhere")
 
 
-def test_the_client_needs_neither_tfx_nor_keras_hub():
+def test_the_package_is_imported_without_tensorflow():
     lazy = "import sys, firth.serving; assert 'tensorflow' not in sys.modules"
     subprocess.run([sys.executable, "-c", lazy], check=True)
-    program = (
-        "import sys\n"
-        "from firth.serving import Client\n"
-        "heavy = {'tfx', 'apache_beam', 'keras_hub', 'firth.models'} & set(sys.modules)\n"
-        "assert not heavy, heavy\n"
-    )
-    run_python(["-c", program], check=True)

@@ -4,6 +4,7 @@ import datetime
 import io
 import ipaddress
 import json
+import shutil
 import ssl
 import threading
 
@@ -26,7 +27,7 @@ from firth.serving.server.logs import log_to_stream
 from firth.serving.server.process import ServerProcess
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
-from tests.serving.slots.models import copy_of_exported
+from tests.serving.server.openai.served import cold_encoder
 
 NAME, TOKEN = "tiny", "a-token"
 BEARER = (("authorization", f"Bearer {TOKEN}"), ("x-request-id", "mine"))
@@ -54,7 +55,7 @@ def certificate_files(folder) -> tuple[str, str]:
 @pytest.fixture(scope="module")
 def served(made_once, tmp_path_factory):
     folder, lines = tmp_path_factory.mktemp("served"), io.StringIO()
-    copy_of_exported(made_once, folder / NAME / "1")
+    shutil.copytree(cold_encoder(made_once), folder / NAME / "1")
     certificate, key = certificate_files(folder)
     settings = ServerSettings(
         port=0, grpc_port=0, token=TOKEN, tls_certificate=certificate, tls_key=key, reload_seconds=0
@@ -88,16 +89,16 @@ def test_http_over_tls(served):
         client = openai.OpenAI(
             base_url=f"{server.address}/v1", api_key=TOKEN, http_client=http, max_retries=0
         )
-        made = client.completions.create(model=NAME, prompt="the fox", max_tokens=2)
-        assert made.usage.completion_tokens > 0
+        made = client.embeddings.create(model=NAME, input="the cat")
+        assert made.usage.prompt_tokens > 0
         with pytest.raises(openai.AuthenticationError):
             client.with_options(api_key="another").models.list()
     with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
         httpx.get(f"{server.address}/healthz")
     with pytest.raises(httpx.HTTPError):
         httpx.get(f"http://127.0.0.1:{server.port}/healthz")
-    assert {"/v1/completions", "/healthz"} <= {each.get("route") for each in lines()}
-    assert "the fox" not in json.dumps(lines())
+    assert {"/v1/embeddings", "/healthz"} <= {each.get("route") for each in lines()}
+    assert "the cat" not in json.dumps(lines())
 
 
 def test_grpc_over_tls_with_a_token_is_logged(served, channel):
@@ -116,9 +117,9 @@ def test_grpc_over_tls_with_a_token_is_logged(served, channel):
         prediction_service_pb2_grpc.PredictionServiceStub(channel),
         predict_pb2.PredictRequest(),
     )
-    request.model_spec.name, request.model_spec.signature_name = NAME, "score"
-    request.inputs["text"].CopyFrom(_strings(b"the fox"))
-    assert prediction.Predict(request, metadata=BEARER).outputs["log_probability"].float_val
+    request.model_spec.name, request.model_spec.signature_name = NAME, "embed"
+    request.inputs["text"].CopyFrom(_strings(b"the cat"))
+    assert prediction.Predict(request, metadata=BEARER).outputs["embedding"].float_val
     request.model_spec.signature_name = "none"
     with pytest.raises(grpc.RpcError):
         prediction.Predict(request, metadata=BEARER)
@@ -131,7 +132,7 @@ def test_grpc_over_tls_with_a_token_is_logged(served, channel):
     ]
     assert calls[-1]["status"] in ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "NOT_FOUND")
     assert calls[0]["request_id"] == "mine" and all(each["seconds"] >= 0 for each in calls)
-    assert TOKEN not in json.dumps(lines()) and "the fox" not in json.dumps(lines())
+    assert TOKEN not in json.dumps(lines()) and "the cat" not in json.dumps(lines())
 
 
 def test_a_call_without_tls_is_not_answered(served):
