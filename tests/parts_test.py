@@ -31,7 +31,7 @@ def test_a_folder_is_its_tests_and_doctests(folder):
 
 
 def test_a_misspelt_folder_is_refused_with_the_nearest():
-    with pytest.raises(pytest.UsageError, match="firth/srving: .*firth/serving$"):
+    with pytest.raises(pytest.UsageError, match=r"firth/srving: .*firth/serving$"):
         places_of("firth/srving")
 
 

@@ -6,6 +6,8 @@ import zipfile
 import numpy as np
 import pytest
 
+pytest.importorskip("keras_hub", reason="needs KerasHub")
+
 from firth.models import load_model
 from firth.tokenizers import load_tokenizer
 from tests.models.golden.make_bundles_golden import PLACES, TEXTS

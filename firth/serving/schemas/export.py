@@ -69,8 +69,8 @@ def check_automaton(automaton: Automaton, schema: Any) -> int:
     validator = validator_of(schema)
     # Of white space and formats both engines have the same notions.
     matchers = compile_constraint(JsonSchema(json_schema=schema), SINGLE_BYTES)
-    texts = list(_texts(automaton))
-    for text in texts:
+    checked = 0
+    for text in _texts(automaton):
         value = json.loads(text)
         error = library.exceptions.best_match(validator.iter_errors(value))
         if error is not None:
@@ -78,7 +78,8 @@ def check_automaton(automaton: Automaton, schema: Any) -> int:
             raise ConstraintError(f"{path}: the automaton writes {text.decode()!r}, which is not valid")
         if not _follows(matchers.new_matcher(len(text) + 1), text):
             raise ConstraintError(f"#: the automaton writes {text.decode()!r}, which llguidance does not")
-    return len(texts)
+        checked += 1
+    return checked
 
 
 def _follows(matcher: Matcher, text: bytes) -> bool:
@@ -96,7 +97,8 @@ def _texts(automaton: Automaton) -> Iterator[bytes]:
     bytes_of = [np.flatnonzero(automaton.classes == each) for each in range(automaton.transitions.shape[1])]
 
     def drawn(of_class: int) -> int:
-        return int(generator.choice(bytes_of[of_class]))
+        own = bytes_of[of_class]
+        return int(own[generator.integers(len(own))])
 
     before, after = _ways_from_start(automaton), _ways_to_end(automaton)
 
@@ -127,7 +129,7 @@ def _texts(automaton: Automaton) -> Iterator[bytes]:
             classes = np.flatnonzero(automaton.transitions[state] >= 0)
             if not len(classes):
                 break
-            of_class = int(generator.choice(classes))
+            of_class = int(classes[generator.integers(len(classes))])
             found.append(drawn(of_class))
             state = int(automaton.transitions[state, of_class])
         yield bytes(found) + end_of(state)

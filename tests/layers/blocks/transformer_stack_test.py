@@ -45,7 +45,9 @@ def test_groups_are_those_of_the_reference_code(passes, groups, blocks):
 def test_places_without_ids_follow_the_prefix(positions):
     """A prefix of three keys, whose number has more than one bit, before rows that are longer."""
     attention = {"heads": 2}
-    shape = StackConfig(layers=1, width=WIDTH, attention=attention, positions={"kind": positions})
+    shape = StackConfig(
+        layers=1, width=WIDTH, attention=attention, positions={"kind": positions}, initializer_stddev=0.3
+    )
     stack = MaskedTransformer(shape, seed=1)
     stack.build((None, None, WIDTH))
     prefix = Prefix(heads=2, length=3, head_width=WIDTH // 2, seed=2)
@@ -55,4 +57,4 @@ def test_places_without_ids_follow_the_prefix(positions):
     found, expected = (np.array(stack(hidden(0), document_ids(), position_ids=ids)) for ids in (None, places))
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
     shifted = np.array(stack(hidden(0), document_ids(), position_ids=places - 3))
-    assert np.abs(shifted - expected).max() > 1e-3
+    assert np.abs(shifted - expected).max() > 1e-2
