@@ -4,7 +4,6 @@ import pytest
 from typer.testing import CliRunner
 
 from firth.cli.main import app
-from firth.pipelines import finetune
 from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.serving.batch.column_check import check_predictions, predictions_problem
 from firth.tasks.task_options import with_labels
@@ -57,6 +56,9 @@ def test_the_command_names_the_line(file, tmp_path):
 
 
 def test_a_pipeline_is_not_made(file, tmp_path):
+    # It imports TFX, which no other test of serving needs.
+    from firth.pipelines import finetune
+
     recipe = with_labels(load_adapting_recipe(file("new.csv\n  columns: {text: reviews}")))
     with pytest.raises(ValueError, match=r"predictions\.columns\.text: .*no column 'reviews'"):
         finetune.create_pipeline(recipe, str(tmp_path / "root"))

@@ -7,8 +7,7 @@ from firth.serving.server import tokens
 from firth.serving.server.app import make_app
 from firth.serving.server.settings import ServerSettings
 from tests.generation.cases import PIECES
-from tests.generation.framing_turns_test import generator as generator_of_dialogues
-from tests.serving.server.openai.chat_test import NAME, TalkingModels
+from tests.serving.server.openai.chat_test import NAME, talking
 from tests.serving.server.openai.served import ENCODER, WRITER, http_of
 from tests.tasks.dialogue_test import VOCABULARY
 
@@ -70,10 +69,9 @@ def test_what_is_refused(made_once, path, body, status, parameter):
 
 
 def test_a_dialogue_model_reads_a_plain_text():
-    models = TalkingModels(generator_of_dialogues())
+    _, models = talking()
     http = TestClient(make_app(models, ServerSettings(), rooms=(tokens.routes,)))
     ids = [VOCABULARY.index(each) for each in ("the", "cat")]
     for is_framed in (None, False):
         body = {"prompt": "the cat", "model": NAME, "add_special_tokens": is_framed}
         assert http.post("/tokenize", json=body).json()["tokens"] == ids
-    models.version.slots.close()

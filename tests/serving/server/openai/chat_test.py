@@ -1,6 +1,7 @@
 """Replies of a model that learned dialogues, whole and in a stream, by OpenAI's client."""
 
 import contextlib
+import functools
 from concurrent.futures import Future
 from types import SimpleNamespace
 
@@ -52,9 +53,15 @@ class TalkingModels:
         yield self.version
 
 
-def test_replies():
+@functools.cache
+def talking():
+    """Returns the generator of dialogues, and models of it alone."""
     generator = generator_of_dialogues()
-    models = TalkingModels(generator)
+    return generator, TalkingModels(generator)
+
+
+def test_replies():
+    generator, models = talking()
     http = TestClient(make_app(models, ServerSettings(), rooms=(api.routes,)))
     client = openai.OpenAI(base_url=f"{http.base_url}/v1", api_key="-", http_client=http, max_retries=0)
     with eagerly():

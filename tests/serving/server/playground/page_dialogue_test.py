@@ -8,8 +8,7 @@ from firth.serving.server.playground import page
 from firth.serving.server.settings import ServerSettings
 from scripts.docs.browser import browser_path
 from tests.generation.cases import eagerly
-from tests.generation.framing_turns_test import generator as generator_of_dialogues
-from tests.serving.server.openai.chat_test import TalkingModels
+from tests.serving.server.openai.chat_test import talking
 from tests.serving.server.playground.served import address_of
 
 pytestmark = pytest.mark.skipif(browser_path() is None, reason="there is no Chromium")
@@ -18,8 +17,8 @@ MESSAGES = "[...document.querySelectorAll('#reply .written')].map((each) => each
 
 
 def test_replies_are_those_of_the_model(browser):
-    generator = generator_of_dialogues()
-    app = make_app(TalkingModels(generator), ServerSettings(), rooms=(api.routes, page.routes))
+    generator, models = talking()
+    app = make_app(models, ServerSettings(), rooms=(api.routes, page.routes))
     said = []
     with address_of(app) as found:
         browser.open(found, f"{PART} !== null")

@@ -10,7 +10,8 @@ from tests.serving.server.playground.served import MARKUP, asking, repeating
 
 @pytest.fixture(scope="module")
 def client():
-    return asking({"demo": exported_model().directory})
+    with asking({"demo": exported_model().directory}) as found:
+        yield found
 
 
 def test_page_loads_its_own_files_alone(client):
@@ -94,7 +95,7 @@ def test_what_is_not_json_is_refused(client):
 
 
 def test_numbers_that_json_lacks_have_names(made_once, monkeypatch):
-    client = asking({"repeat": repeating(made_once, monkeypatch)})
     asked = {"model": "repeat", "signature": "repeat", "texts": [MARKUP]}
-    (answer,) = client.post("/playground/ask", json=asked).json()["answers"]
+    with asking({"repeat": repeating(made_once, monkeypatch)}) as client:
+        (answer,) = client.post("/playground/ask", json=asked).json()["answers"]
     assert (answer["values"]["logit"], answer["values"]["label"]) == ("-inf", MARKUP)

@@ -57,26 +57,32 @@ def repeating(made_once, monkeypatch) -> str:
     return str(made_once("model_that_repeats", make))
 
 
-def app_of(directories: Mapping[str, str]) -> Starlette:
-    """Returns the application of a server.
+@contextlib.contextmanager
+def app_of(directories: Mapping[str, str]) -> Iterator[Starlette]:
+    """Gives the application of a server.
 
     Args:
         directories: Folders of the models by name.
     """
     settings, metrics = ServerSettings(reload_seconds=0), Metrics()
-    sources = [ModelSource(name, directory) for name, directory in directories.items()]
-    return make_app(Models(sources, settings, metrics), settings, metrics)
+    models = Models(
+        [ModelSource(name, directory) for name, directory in directories.items()], settings, metrics
+    )
+    yield make_app(models, settings, metrics)
+    models.close()
 
 
-def asking(directories: Mapping[str, str]) -> TestClient:
-    """Returns a client of the playground's routes alone."""
-    return TestClient(app_of(directories))
+@contextlib.contextmanager
+def asking(directories: Mapping[str, str]) -> Iterator[TestClient]:
+    """Gives a client of the playground's routes alone."""
+    with app_of(directories) as app:
+        yield TestClient(app)
 
 
 @contextlib.contextmanager
 def address(directories: Mapping[str, str]) -> Iterator[str]:
     """Serves the playground on a free port, and gives its address."""
-    with address_of(app_of(directories)) as found:
+    with app_of(directories) as app, address_of(app) as found:
         yield found
 
 
