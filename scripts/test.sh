@@ -10,4 +10,4 @@ export GLIBC_TUNABLES=${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}
 workers=$1 markers=$2
 shift 2
 exec "${VENV:-.venv}/bin/python" -m pytest -n "$workers" --dist loadfile --no-loadscope-reorder -m "$markers" \
-  --folder "${FOLDER:-}" "$@"
+  --folder="${FOLDER:-}" "$@"

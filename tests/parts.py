@@ -1,6 +1,6 @@
-"""Parts of a run of tests: a folder's, or one of several of about equal time; and its files in another order.
+"""Parts of a run of tests: one folder, or one of several parts of equal time. And files in another order.
 
-    pytest --folder firth/corpus        the tests and doctests of one folder
+    pytest --folder=firth/corpus        the tests and doctests of one folder
     pytest -m repeated --part 3/8       the third of eight parts; together they are the whole
     pytest --file-order 7               the files of tests in an order that the seed 7 gives
 
@@ -12,6 +12,7 @@ import collections
 import difflib
 import hashlib
 import json
+import os
 import pathlib
 import statistics
 import sys
@@ -30,9 +31,13 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Refuses a folder without tests before workers start."""
-    if folder := config.getoption("--folder"):
+    """Refuses a folder without tests, and paths next to a folder, before workers start."""
+    if (folder := config.getoption("--folder")) and not hasattr(config, "workerinput"):
         places_of(folder)
+        if config.args_source is config.ArgsSource.ARGS:
+            raise pytest.UsageError(
+                f"--folder {folder}: it takes no paths next to it, such as {config.args[0]}"
+            )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -60,14 +65,14 @@ def pytest_collection_modifyitems(config, items):
 
 def places_of(folder: str) -> list[str]:
     """Returns the paths of a folder's tests and doctests: those of `firth/corpus` for `tests/corpus` too."""
-    parts = pathlib.PurePath(folder).parts
+    parts = pathlib.PurePath(os.path.relpath(TESTS.parent / folder, TESTS.parent)).parts
     name = "/".join(parts[parts[:1] in (("firth",), ("tests",)) :])
     places = [TESTS / name, TESTS.parent / "firth" / name]
-    if not places[0].is_dir():
+    if ".." in parts or not places[0].is_dir():
         folders = {each.parent.relative_to(TESTS).as_posix() for each in TESTS.rglob("*_test.py")} - {"."}
         (nearest,) = difflib.get_close_matches(name, sorted(folders), n=1, cutoff=0.0)
         raise pytest.UsageError(
-            f"--folder {folder}: there is no tests/{name}; the nearest is firth/{nearest}"
+            f"--folder {folder}: there is no folder tests/{name}; the nearest is tests/{nearest}"
         )
     return [str(place) for place in places if place.is_dir()]
 

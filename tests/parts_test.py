@@ -23,16 +23,33 @@ def test_a_part_that_there_is_not_is_refused(part):
         parsed(part)
 
 
-@pytest.mark.parametrize("folder", ["firth/corpus/dedup", "./tests/corpus/dedup/", "corpus/dedup"])
+@pytest.mark.parametrize(
+    "folder", ["firth/corpus/dedup", "./tests/corpus/dedup/", "corpus/dedup", str(TESTS / "corpus/dedup")]
+)
 def test_a_folder_is_its_tests_and_doctests(folder):
     assert places_of(folder) == [str(TESTS / "corpus/dedup"), str(TESTS.parent / "firth/corpus/dedup")]
     # One without doctests of its own.
     assert places_of("tests/docs") == [str(TESTS / "docs")]
 
 
-def test_a_misspelt_folder_is_refused_with_the_nearest():
-    with pytest.raises(pytest.UsageError, match=r"firth/srving: .*firth/serving$"):
-        places_of("firth/srving")
+@pytest.mark.parametrize(
+    ("folder", "nearest"), [("firth/srving", "tests/serving"), ("/corpus", "tests/corpus")]
+)
+def test_a_misspelt_folder_is_refused_with_the_nearest(folder, nearest):
+    with pytest.raises(pytest.UsageError, match=rf"{folder}: .*{nearest}$"):
+        places_of(folder)
+
+
+def test_files_of_a_folder(listed, tmp_path, monkeypatch):
+    for place in ("tests/a", "tests/b", "firth/a"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / f"{place.replace('/', '_')}_test.py").write_text("def test_1(): ...\n")
+    monkeypatch.setattr("tests.parts.TESTS", tmp_path / "tests")
+    monkeypatch.chdir(tmp_path)
+    assert listed("--folder=firth/a", places=()) == [
+        f"{place}/{place.replace('/', '_')}_test.py::test_1" for place in ("tests/a", "firth/a")
+    ]
+    assert listed("--folder=a") == listed("--folder=c", places=()) == []
 
 
 def test_files_of_other_parts_and_orders(listed):
@@ -53,7 +70,7 @@ def listed(tmp_path, monkeypatch):
     for name in "abc":
         (tmp_path / f"{name}_test.py").write_text("def test_1(): ...\n\n\ndef test_2(): ...\n")
 
-    def collected(*options):
+    def collected(*options, places=("a_test.py", "b_test.py", "c_test.py")):
         names = []
 
         class Names:
@@ -64,14 +81,11 @@ def listed(tmp_path, monkeypatch):
         # The plugin of exceptions that nobody raises collects garbage five times when it ends.
         plugins = ["-p", "tests.parts", "-p", "no:cacheprovider", "-p", "no:unraisableexception"]
         options = [*plugins, *options]
-        places = [
-            "-c",
-            "/dev/null",
-            f"--rootdir={tmp_path}",
-            f"--confcutdir={tmp_path}",
-            *map(str, sorted(tmp_path.glob("*_test.py"))),
-        ]
-        pytest.main(["--collect-only", "-qq", *options, *places], plugins=[Names()])
+        roots = ["-c", "/dev/null", f"--rootdir={tmp_path}", f"--confcutdir={tmp_path}"]
+        pytest.main(
+            ["--collect-only", "-qq", *options, *roots, *(str(tmp_path / each) for each in places)],
+            plugins=[Names()],
+        )
         return names
 
     return collected

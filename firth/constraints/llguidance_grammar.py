@@ -28,8 +28,8 @@ _MOST_MEMORY = 2 * 2**30
 _OUTER = 'start: " "? @value'
 # Keys and texts have one spelling: another one of a key would be a property that was there before.
 _ESCAPES = {"json_allowed_escapes": '"\\bfnrt'}
-# Where there is a parser of IRIs, jsonschema imports it, which takes two seconds. The schema that schemas are
-# checked by has no IRIs.
+# Where there is a parser of IRIs, jsonschema imports it, which takes two seconds. The process that reads
+# constraints checks no formats.
 _WITHOUT_IRIS = "import sys; sys.modules['rfc3987_syntax'] = None"
 # Tokens by their names or numbers, which are not let through.
 _TOKENS = re.compile(r"<[\[|\w]|‹|%json")

@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-pytest.importorskip("keras_hub", reason="needs KerasHub")
+pytest.importorskip("keras_hub", reason="its tokenizers need KerasHub")
 
 from firth.models import load_model
 from firth.tokenizers import load_tokenizer

@@ -25,14 +25,14 @@ print(json.dumps({"hidden": hidden.numpy().tolist(), "mlm": mlm, "client": clien
 """
 
 
-def test_a_bundle_reads_texts_in_a_process_without_tfx(tmp_path):
+def test_a_bundle_and_a_client_read_texts_in_a_process_without_tfx(tmp_path):
     served = make_served(RECIPE)
     save_tokenizer(served.tokenizer, tmp_path / "tokenizer")
     save_model(served.model, RECIPE, tmp_path / "tokenizer", tmp_path / "bundle")
     done = run_python(["-c", PROGRAM, str(tmp_path / "bundle")], check=True)
     found = json.loads(done.stdout.splitlines()[-1])
     features = served.encode(["the cat [MASK] on the mat .", "a word"], ["[MASK]"]).features
-    # The client needs less.
+    # The client alone loads neither KerasHub nor firth.models.
     assert found["client"] == found["bundle"] == []
     np.testing.assert_allclose(found["hidden"], served.model.backbone(features), atol=1e-5)
     np.testing.assert_allclose(found["mlm"], served.model.logits(features)["mlm"], atol=1e-4)

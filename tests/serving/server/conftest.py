@@ -3,6 +3,7 @@
 import collections
 import hashlib
 import pathlib
+import types
 from unittest import mock
 
 import pytest
@@ -23,9 +24,22 @@ def lent_sessions():
             own = idle[lanes, digest_of(directory)]
             if own:
                 vars(self).update(own.pop())
-                return
-            super().__init__(directory, lanes)
-            self.session.close = lambda: own.append(vars(self))
+            else:
+                super().__init__(directory, lanes)
+            kept, session = dict(vars(self)), self.session
+
+            def run(*arguments):
+                if not own_session.is_open:
+                    raise RuntimeError("the session is closed")
+                return session.run(*arguments)
+
+            def close():
+                # A version that is dropped without it keeps its session.
+                if own_session.is_open:
+                    own_session.is_open = False
+                    own.append(kept)
+
+            self.session = own_session = types.SimpleNamespace(run=run, close=close, is_open=True)
 
     with mock.patch("firth.serving.server.saved_model_version.Loaded", Lent):
         yield

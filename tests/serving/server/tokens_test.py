@@ -7,8 +7,8 @@ from firth.serving.server import tokens
 from firth.serving.server.app import make_app
 from firth.serving.server.settings import ServerSettings
 from tests.generation.cases import PIECES
-from tests.serving.server.openai.chat_test import NAME, talking
 from tests.serving.server.openai.served import ENCODER, WRITER, http_of
+from tests.serving.server.openai.talking import NAME, talking
 from tests.tasks.dialogue_test import VOCABULARY
 
 SPECIAL = PIECES[:5]

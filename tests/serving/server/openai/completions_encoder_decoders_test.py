@@ -11,7 +11,7 @@ from firth.serving.server.openai import routes as api
 from firth.serving.server.settings import ServerSettings
 from firth.serving.server.sources import ModelSource
 from tests.generation.cases import PROMPTS, eagerly, generator_of
-from tests.serving.server.openai.chat_test import NAME, TalkingModels
+from tests.serving.server.openai.talking import NAME, TalkingModels
 from tests.serving.slots.models import SHORTEST, served_by
 
 T5, BART = "span_corruption", "denoising"

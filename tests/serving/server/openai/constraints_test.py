@@ -19,8 +19,8 @@ from firth.serving.server.openai import routes as api
 from firth.serving.server.settings import ServerSettings
 from firth.tokenizers import BytePairTokenizer, count_byte_words, train_byte_pairs
 from tests.repeating import often
-from tests.serving.server.openai.chat_test import NAME, TalkingModels
 from tests.serving.server.openai.served import WRITER, client_of, http_of, models_of
+from tests.serving.server.openai.talking import NAME, TalkingModels
 from tests.tasks.dialogue_test import served
 
 SAID = [{"role": "user", "content": "yes or no?"}]

@@ -8,7 +8,7 @@ from firth.serving.server.playground import page
 from firth.serving.server.settings import ServerSettings
 from scripts.docs.browser import browser_path
 from tests.generation.cases import eagerly
-from tests.serving.server.openai.chat_test import talking
+from tests.serving.server.openai.talking import talking
 from tests.serving.server.playground.served import address_of
 
 pytestmark = pytest.mark.skipif(browser_path() is None, reason="there is no Chromium")

@@ -65,11 +65,9 @@ def app_of(directories: Mapping[str, str]) -> Iterator[Starlette]:
         directories: Folders of the models by name.
     """
     settings, metrics = ServerSettings(reload_seconds=0), Metrics()
-    models = Models(
-        [ModelSource(name, directory) for name, directory in directories.items()], settings, metrics
-    )
-    yield make_app(models, settings, metrics)
-    models.close()
+    sources = [ModelSource(name, directory) for name, directory in directories.items()]
+    with contextlib.closing(Models(sources, settings, metrics)) as models:
+        yield make_app(models, settings, metrics)
 
 
 @contextlib.contextmanager
