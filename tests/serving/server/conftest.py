@@ -2,6 +2,7 @@
 
 import collections
 import hashlib
+import itertools
 import pathlib
 import types
 from unittest import mock
@@ -43,6 +44,8 @@ def lent_sessions():
 
     with mock.patch("firth.serving.server.saved_model_version.Loaded", Lent):
         yield
+    for kept in itertools.chain(*idle.values()):
+        kept["session"].close()
 
 
 def digest_of(directory: str) -> str:
