@@ -36,7 +36,7 @@ def pytest_configure(config):
         places_of(folder)
         if config.args_source is config.ArgsSource.ARGS:
             raise pytest.UsageError(
-                f"--folder {folder}: it takes no paths next to it, such as {config.args[0]}"
+                f"--folder {folder}: it cannot be given together with paths, such as {config.args[0]}"
             )
 
 
@@ -72,7 +72,7 @@ def places_of(folder: str) -> list[str]:
         folders = {each.parent.relative_to(TESTS).as_posix() for each in TESTS.rglob("*_test.py")} - {"."}
         (nearest,) = difflib.get_close_matches(name, sorted(folders), n=1, cutoff=0.0)
         raise pytest.UsageError(
-            f"--folder {folder}: there is no folder tests/{name}; the nearest is tests/{nearest}"
+            f"--folder {folder}: tests/{name} does not exist; the nearest folder is tests/{nearest}"
         )
     return [str(place) for place in places if place.is_dir()]
 

@@ -25,7 +25,7 @@ print(json.dumps({"hidden": hidden.numpy().tolist(), "mlm": mlm, "client": clien
 """
 
 
-def test_a_bundle_and_a_client_read_texts_in_a_process_without_tfx(tmp_path):
+def test_a_bundle_reads_texts_and_a_client_is_imported_without_tfx(tmp_path):
     served = make_served(RECIPE)
     save_tokenizer(served.tokenizer, tmp_path / "tokenizer")
     save_model(served.model, RECIPE, tmp_path / "tokenizer", tmp_path / "bundle")

@@ -35,7 +35,7 @@ def lent_sessions():
                 return session.run(*arguments)
 
             def close():
-                # A version that is dropped without it keeps its session.
+                # Only here: the session of a version that is dropped unclosed is deleted with it.
                 if own_session.is_open:
                     own_session.is_open = False
                     own.append(kept)
